@@ -83,6 +83,13 @@
 #define wc_slot_create(name) ReplicationSlotCreate(name, false, RS_PERSISTENT, false)
 #endif
 
+/* A slot whose log PostgreSQL has given up (max_slot_wal_keep_size) keeps log again.  The caller has its mutex. */
+#if PG_VERSION_NUM >= 160000
+#define wc_slot_revive(slot) ((slot)->data.invalidated = RS_INVAL_NONE)
+#else
+#define wc_slot_revive(slot) ((slot)->data.invalidated_at = InvalidXLogRecPtr)
+#endif
+
 /* Of the i-th process in the list of those that are active. */
 #if PG_VERSION_NUM >= 160000
 #define wc_local_backend_status(i) pgstat_get_local_beentry_by_index(i)

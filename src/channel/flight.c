@@ -24,6 +24,7 @@
 #include "base/cpu.h"
 #include "base/limits.h"
 #include "channel/flight.h"
+#include "channel/keeplog.h"
 #include "channel/nobackup.h"
 #include "channel/shmem.h"
 #include "wire/spin.h"
@@ -41,6 +42,10 @@
 #define LAG_MAX (UINT64CONST(256) * 1024 * 1024)
 #define LAG_LOOK_MS 10
 #define STALL_PATIENCE_MS 10000
+
+/* A commit also waits while the store's mark is further behind than half of the log that PostgreSQL keeps for a slot, or
+ * than this. */
+#define MARK_LAG_LEAST (UINT64CONST(8) * 1024 * 1024)
 
 /* A process that sleeps until a place is freed looks up so often: for a stall, and to wake the follower once more. */
 #define PLACE_LOOK_US INT64CONST(50000)
@@ -474,6 +479,22 @@ wc_following_await_promotion(void)
 	}
 }
 
+static bool
+is_near(uint64 end, uint64 position, uint64 lag_max)
+{
+	return end <= position || end - position <= lag_max;
+}
+
+/* Commits must not be lost with log that PostgreSQL does not keep.  Without an engine there are no marks to wait for. */
+static bool
+mark_is_near(uint64 end)
+{
+	uint64		limit = wc_keeplog_limit();
+
+	return limit == PG_UINT64_MAX || atomic_load(&wc_shmem()->state) != WC_ENGINE_READY ||
+		is_near(end, atomic_load(&following->marked), Max(limit / 2, MARK_LAG_LEAST));
+}
+
 void
 wc_following_await_room(void)
 {
@@ -482,7 +503,7 @@ wc_following_await_room(void)
 		uint64		read_upto = atomic_load(&following->read_upto);
 		uint64		end = GetXLogInsertRecPtr();
 
-		if (atomic_load(&following->stalled) == 0 && (end <= read_upto || end - read_upto <= LAG_MAX))
+		if (atomic_load(&following->stalled) == 0 && is_near(end, read_upto, LAG_MAX) && mark_is_near(end))
 			return;
 		check_stall(false);
 		nap();

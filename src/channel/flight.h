@@ -28,6 +28,7 @@ typedef struct WcFollowing
 	_Atomic uint32_t store;		/* id of the store that is open, or was last; 0: none has been */
 	_Atomic uint32_t serves_barriers;	/* the engine is about to answer BARRIERs, or will tell that it is stalled */
 	_Atomic uint64_t read_upto; /* records up to here have been read */
+	_Atomic uint64_t marked;	/* after a crash, the log would be read from here */
 	_Atomic uint64_t applied;	/* and their effects are in the store up to here */
 	_Atomic uint64_t settled;	/* while some transaction has found no place: and so is all else that was read up to here */
 	_Atomic uint64_t image_position;	/* of the newest complete image of the store */

@@ -17,14 +17,19 @@
 /* The file of the cluster's data directory that names its store. */
 #define WC_STORE_RECORD "widecol.store"
 
+/* So much log PostgreSQL keeps for a slot at most (max_slot_wal_keep_size); UINT64_MAX: all of it. */
+extern uint64 wc_keeplog_limit(void);
+
 /* Sets the place of the slot that this process has taken; durable. */
 extern void wc_keeplog_set(XLogRecPtr to);
 
 /*
- * Startup process, before the first record is replayed: where there is a store, log is kept from the redo
- * pointer on.  No image that may be needed is older than that: a checkpoint is completed only behind one
- * (worker/checkpoint.h).  If no slot is free, that is logged.
+ * Startup process, before the first record is replayed, and after the last one: where there is a store, log is
+ * kept from the redo pointer on.  No image that may be needed is older than that: a checkpoint is completed only
+ * behind one (worker/checkpoint.h).  If no slot is free, that is logged.  If max_slot_wal_keep_size does not let
+ * log stay that the store needs without an image, recovery after a crash does not end (FATAL).
  */
 extern void wc_keeplog_at_recovery(void);
+extern void wc_keeplog_at_end_of_recovery(void);
 
 #endif

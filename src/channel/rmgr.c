@@ -109,8 +109,7 @@ identify(uint8 info)
 }
 
 /*
- * No cleanup: nothing is kept from one record to the next.  No mask:
- * no record changes a page.  No decode: changes of stored tables have no logical form.
+ * No mask: no record changes a page.  No decode: changes of stored tables have no logical form.
  */
 static RmgrData rmgr = {
 	.rm_name = "widecol",
@@ -118,6 +117,7 @@ static RmgrData rmgr = {
 	.rm_desc = describe,
 	.rm_identify = identify,
 	.rm_startup = wc_keeplog_at_recovery,
+	.rm_cleanup = wc_keeplog_at_end_of_recovery,
 };
 
 void

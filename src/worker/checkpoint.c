@@ -22,6 +22,7 @@
 
 #include "base/log.h"
 #include "channel/flight.h"
+#include "channel/keeplog.h"
 #include "channel/rmgr.h"
 #include "compat.h"
 #include "worker/backup.h"
@@ -29,8 +30,9 @@
 #include "worker/slot.h"
 #include "worker/task.h"
 
-/* So much log is read at most before there is another mark. */
+/* So much log is read at most before there is another mark; less if PostgreSQL keeps little log for a slot. */
 #define MARK_EVERY_BYTES (UINT64CONST(256) * 1024 * 1024)
+#define MARK_EVERY_LEAST_BYTES (UINT64CONST(1) * 1024 * 1024)
 
 /* After a failure, the next attempt. */
 #define RETRY_MS 5000
@@ -110,6 +112,19 @@ release(XLogRecPtr redo)
 		wc_backup_refuse();
 }
 
+static uint64
+mark_every(void)
+{
+	return Min(MARK_EVERY_BYTES, Max(wc_keeplog_limit() / 4, MARK_EVERY_LEAST_BYTES));
+}
+
+static void
+note_mark(XLogRecPtr at)
+{
+	checkpoint.last_mark = at;
+	atomic_store(&wc_following()->marked, at);
+}
+
 /* --- steps ----------------------------------------------------------------------- */
 
 static void
@@ -154,7 +169,7 @@ static void
 done(void)
 {
 	checkpoint.phase = IDLE;
-	checkpoint.last_mark = checkpoint.at;
+	note_mark(checkpoint.at);
 	wc_slot_advance(checkpoint.at);
 	if (!checkpoint.image)
 		return;
@@ -213,7 +228,7 @@ wc_checkpoint_start(WcEngine *engine, WcServer *server, XLogRecPtr read_from)
 	memset(&checkpoint, 0, sizeof(checkpoint));
 	checkpoint.engine = engine;
 	checkpoint.server = server;
-	checkpoint.last_mark = read_from;
+	note_mark(read_from);
 }
 
 static void
@@ -247,7 +262,7 @@ begin_if_due(void)
 	}
 	if (is_new || barrier != InvalidXLogRecPtr || !checkpoint.ready)
 		begin(is_new ? redo : InvalidXLogRecPtr, barrier, true);
-	else if (wc_feed_position() - checkpoint.last_mark > MARK_EVERY_BYTES)
+	else if (wc_feed_position() - checkpoint.last_mark > mark_every())
 		begin(InvalidXLogRecPtr, InvalidXLogRecPtr, false);
 	else if (TimestampDifferenceExceeds(checkpoint.released_at, GetCurrentTimestamp(), RELEASE_AGAIN_MS))
 		release(redo);			/* a checkpointer may have looked for the number only after its image was made */

@@ -5,7 +5,9 @@
 
 #include "access/xlog.h"
 #include "access/xlog_internal.h"
+#include "access/xlogrecovery.h"
 #include "replication/slot.h"
+#include "storage/fd.h"
 
 #include "channel/keeplog.h"
 #include "compat.h"
@@ -47,13 +49,27 @@ wc_slot_acquire(XLogRecPtr from)
 	return MyReplicationSlot->data.restart_lsn;
 }
 
+/* PostgreSQL knows only of segments that it has removed since its start. */
 bool
 wc_slot_log_is_there(XLogRecPtr at)
 {
-	XLogSegNo	segno;
+	XLogSegNo	segno = at / wal_segment_size;
+	bool		found = at >= (RecoveryInProgress() ? GetXLogReplayRecPtr(NULL) : GetFlushRecPtr(NULL));
+	DIR		   *directory = AllocateDir(XLOGDIR);
+	struct dirent *entry;
 
-	XLByteToSeg(at, segno, wal_segment_size);
-	return segno > XLogGetLastRemovedSegno();
+	while (!found && (entry = ReadDir(directory, XLOGDIR)) != NULL)
+	{
+		TimeLineID	timeline;
+		XLogSegNo	its_segno;
+
+		if (!IsXLogFileName(entry->d_name))
+			continue;
+		XLogFromFileName(entry->d_name, &timeline, &its_segno, wal_segment_size);
+		found = its_segno == segno;
+	}
+	FreeDir(directory);
+	return found;
 }
 
 /* A slot that was not saved keeps more log than needed after a crash; PostgreSQL's next checkpoint saves it. */

@@ -74,15 +74,17 @@ take_slot(XLogRecPtr from)
 {
 	XLogRecPtr	at = wc_slot_acquire(from);
 
-	if (at != InvalidXLogRecPtr && at <= from)
-		return;
 	if (!wc_slot_log_is_there(from))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the server's log that the stored tables need has been removed"),
-				 errdetail("They have followed it up to %X/%X.", LSN_FORMAT_ARGS(from)),
-				 errhint("Restore a backup. Do not drop replication slot \"%s\", and mind max_slot_wal_keep_size.",
-						 WC_SLOT_NAME)));
+				 errdetail("They have followed it up to %X/%X. Replication slot \"%s\" was dropped, "
+						   "or the log exceeded max_slot_wal_keep_size.", LSN_FORMAT_ARGS(from), WC_SLOT_NAME),
+				 errhint("Put the log's files from there on back into pg_wal, from an archive, or restore a backup. "
+						 "To continue without the commits in them: widecol.accept_store = '%08x'.",
+						 wc_engine_store_id(engine))));
+	if (at == InvalidXLogRecPtr || at > from)
+		wc_keeplog_set(from);
 }
 
 /* A start at which nothing can be applied has failed; otherwise all would wait for it. */
