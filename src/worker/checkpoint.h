@@ -22,7 +22,7 @@
 /* From here on PostgreSQL's checkpoints wait for the engine; before the store is opened. */
 extern void wc_checkpoint_delay(void);
 
-/* The checkpointer does not wait any more; called at each end of the process. */
+/* The checkpointer does not wait any more; called at each end of the process, also of one that could not start. */
 extern void wc_checkpoint_release(void);
 
 /* The engine has begun to follow the log.  read_from: place of its last mark. */

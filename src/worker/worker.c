@@ -28,6 +28,7 @@
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
+#include "storage/pmsignal.h"
 #include "storage/procarray.h"
 #include "storage/procsignal.h"
 #include "utils/guc.h"
@@ -120,6 +121,17 @@ allow_descriptors(void)
 
 /* --- tasks ------------------------------------------------------------------ */
 
+/*
+ * Without a postmaster, nothing ends a checkpointer that waits for this process when this process is killed: it waits
+ * for ever, and no new postmaster starts.  So it is let go on before the long work of an end.
+ */
+static void
+release_orphaned_checkpointer(void)
+{
+	if (!PostmasterIsAlive())
+		wc_checkpoint_release();
+}
+
 /* Runs fn on a thread and returns at its end.  Signals that ask the process to end wait until then. */
 static void
 run_task(void (*fn) (void *arg), WcWaitEvent event)
@@ -134,6 +146,7 @@ run_task(void (*fn) (void *arg), WcWaitEvent event)
 		ResetLatch(MyLatch);
 		wc_worker_serve_interrupts();
 	}
+	release_orphaned_checkpointer();
 	wc_task_join(&task);
 }
 
@@ -283,6 +296,7 @@ at_exit(int code, Datum arg)
 {
 	sigset_t	all;
 
+	release_orphaned_checkpointer();
 	/* RocksDB makes threads when it likes to. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
@@ -443,6 +457,7 @@ serve(void)
 							 timeout, wc_shmem_wait_event(WC_WAIT_ENGINE_MAIN));
 		atomic_store(&wc_following()->asleep, 0);
 		ResetLatch(MyLatch);
+		release_orphaned_checkpointer();
 		wc_worker_serve_interrupts();
 		keep_up();
 		reap_sessions();
@@ -511,6 +526,7 @@ wc_worker_main(Datum main_arg)
 				(errmsg("widecol engine could not start: %s", err.message),
 				 err.detail[0] != '\0' ? errdetail("%s", err.detail) : 0,
 				 err.hint[0] != '\0' ? errhint("%s", err.hint) : 0));
+		wc_checkpoint_release();	/* there will be no image */
 		await_retry();
 		proc_exit(1);
 	}

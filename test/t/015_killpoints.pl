@@ -137,5 +137,32 @@ foreach my $i (1 .. $kills)
 cmp_ok($killed, '>=', $kills, 'the engine was killed as often');
 cmp_ok(scalar keys %acked, '>', 0, 'there were commits: ' . scalar keys %acked);
 is($node->safe_psql('postgres', 'SELECT count(*) FROM widecol.check_store()'), '0', 'nothing is damaged');
+
+# --- the postmaster is killed, and the engine while it ends: a checkpointer that waits for it ends, too --------------
+sub processes
+{
+	return map { m{(\d+)} } grep { (readlink($_) // '') eq $node->data_dir } glob '/proc/[0-9]*/cwd';
+}
+
+# Nothing else is to be written meanwhile.
+$node->safe_psql('postgres', $_) foreach 'ALTER SYSTEM SET widecol.upkeep = 0', 'SELECT pg_reload_conf()', 'CHECKPOINT';
+usleep(3_000_000);
+my $stopped = kill_engine($node, 'STOP');
+my $checkpoint = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', 'SELECT pg_current_xact_id()',
+		'-c', 'CHECKPOINT' ], '<', '/dev/null', '>', '/dev/null', '2>', '/dev/null');
+usleep(1_000_000);
+tell_library("kill 1 $calls");
+my ($postmaster) = split /\n/, slurp_file($node->data_dir . '/postmaster.pid');
+$node->kill9;
+ok(wait_until(sub { !grep { $_ == $postmaster } processes() }), 'the postmaster is gone');
+usleep(100_000);
+kill 'CONT', $stopped;
+ok(wait_until(sub { !-e $fault }), 'the engine is killed while it ends');
+ok(wait_until(sub { !processes() }), 'all processes end');
+kill 'KILL', processes();
+$checkpoint->finish;
+$node->start;
+ok(comes_back($node, 'SELECT count(*) >= 0 FROM stored_row'), 'the cluster comes back');
+is_same_everywhere($node, 'heap and stored tables hold the same');
 $node->stop('fast');
 done_testing();
