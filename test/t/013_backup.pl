@@ -219,6 +219,9 @@ kill_engine($node, 'TERM');
 ok(wait_until(sub { -e $node->data_dir . '/widecol.no_backup' }), 'without an engine no backup is allowed');
 command_fails_like([ 'pg_basebackup', '-D', $node->backup_dir . '/none', '-d', $node->connstr('postgres'), '--checkpoint=fast' ],
 	qr/widecol\.no_backup/, 'pg_basebackup is refused, and names the reason');
+ok(wait_until(sub { (() = slurp_file($node->logfile) =~ /engine could not start/g) >= 4 }), 'the engine waits longer and longer before it tries again');
+is(($node->psql('postgres', q{SET statement_timeout = '4s'; SELECT pg_current_xact_id(); CHECKPOINT}))[0], 0,
+	'checkpoints do not wait for it');
 $node->stop('immediate');
 rename "$store.aside", $store or die $!;
 $node->start;
