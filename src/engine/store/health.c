@@ -8,13 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "engine/store/state.h"
 
 /* The pause before the first attempt to resume; each next one is twice as long. */
 #define PAUSE_FIRST_MS 50
 #define PAUSE_MAX_MS 3000
+
+/* Resuming is given up when RocksDB has not flushed and not compacted for so long, though it has not ended; the
+ * shorter time is that of the store's end. */
+#define STUCK_MS 10000
+#define STUCK_AT_END_MS 1000
+#define LOOK_MS 100
+
+/* So much must fit on the disk before that: the store is read until it is closed, and might not be opened again. */
+#define ROOM_BYTES (4 * 1024 * 1024)
 
 #define LARGE_BATCH (256 * 1024)
 
@@ -244,9 +255,9 @@ wc_health_was_resumed(WcHealth *h)
 
 /* --- mending --------------------------------------------------------------*/
 
-/* With the mutex held. */
+/* With the mutex held.  until_set: ends the pause, too; NULL: none. */
 static void
-pause_ms(WcHealth *h, int ms) WC_REQUIRES(h->mutex)
+pause_ms(WcHealth *h, int ms, const bool *until_set) WC_REQUIRES(h->mutex)
 {
 	struct timespec until;
 
@@ -254,7 +265,7 @@ pause_ms(WcHealth *h, int ms) WC_REQUIRES(h->mutex)
 	until.tv_nsec += (long) ms * 1000000L;
 	until.tv_sec += until.tv_nsec / 1000000000L;
 	until.tv_nsec %= 1000000000L;
-	while (!h->stop && pthread_cond_timedwait(&h->changed, &h->mutex, &until) != ETIMEDOUT)
+	while (!h->stop && (until_set == NULL || !*until_set) && pthread_cond_timedwait(&h->changed, &h->mutex, &until) != ETIMEDOUT)
 		;
 }
 
@@ -264,7 +275,7 @@ is_troubled(WcHealth *h, uint64_t count)
 	bool		troubled;
 
 	pthread_mutex_lock(&h->mutex);
-	troubled = h->count != count || h->stop;
+	troubled = h->count != count || h->stop || h->lost;
 	pthread_mutex_unlock(&h->mutex);
 	return troubled;
 }
@@ -326,6 +337,106 @@ try_resume(WcHealth *h, uint64_t count)
 	return error == NULL;
 }
 
+/* One attempt to resume, on a thread of its own. */
+typedef struct Attempt
+{
+	WcHealth   *h;
+	uint64_t	count;
+	bool		resumed;
+	bool		done;			/* guarded by the mutex */
+} Attempt;
+
+static void *
+attempt_main(void *arg)
+{
+	Attempt    *a = arg;
+
+	a->resumed = try_resume(a->h, a->count);
+	pthread_mutex_lock(&a->h->mutex);
+	a->done = true;
+	pthread_cond_broadcast(&a->h->changed);
+	pthread_mutex_unlock(&a->h->mutex);
+	return NULL;
+}
+
+static bool
+works_on_files(WcHealth *h)
+{
+	return wc_rocks_property(h->engine->db, h->engine->meta, "rocksdb.num-running-flushes") > 0 ||
+		wc_rocks_property(h->engine->db, h->engine->meta, "rocksdb.num-running-compactions") > 0;
+}
+
+static bool
+disk_takes_writes(WcHealth *h)
+{
+	char		path[WC_PATH_MAX];
+	char	   *bytes;
+	bool		taken;
+	WcError		err;
+
+	if (wc_file_join(path, h->engine->spill.directory, "probe", &err) != WC_OK || (bytes = malloc(ROOM_BYTES)) == NULL)
+		return false;
+	memset(bytes, 'x', ROOM_BYTES - 1);
+	bytes[ROOM_BYTES - 1] = '\0';
+	taken = wc_file_replace_text(path, bytes, &err) == WC_OK;
+	free(bytes);
+	(void) unlink(path);
+	return taken;
+}
+
+/* False: the attempt does not end. */
+static bool
+await_attempt(WcHealth *h, const Attempt *a)
+{
+	static const struct timespec look = {0, LOOK_MS * 1000000L};
+	int			idle_ms = 0;
+	bool		done;
+
+	pthread_mutex_lock(&h->mutex);
+	pause_ms(h, PAUSE_FIRST_MS, &a->done);
+	for (;;)
+	{
+		bool		stop = h->stop;
+
+		done = a->done;
+		pthread_mutex_unlock(&h->mutex);
+		if (done || (stop && idle_ms >= STUCK_AT_END_MS))
+			return done;
+		if (idle_ms >= STUCK_MS && disk_takes_writes(h))
+			return false;
+		if (idle_ms >= STUCK_MS)
+			idle_ms = 0;
+		nanosleep(&look, NULL);
+		idle_ms = works_on_files(h) ? 0 : idle_ms + LOOK_MS;
+		pthread_mutex_lock(&h->mutex);
+	}
+}
+
+/*
+ * RocksDB 7.8 may wait for ever while it is resumed: if the error came when a flush was scheduled and RocksDB's thread had
+ * not begun it, the thread leaves the flush in its queue, and resuming waits for it.  No other thread takes it up.  Then
+ * RocksDB is told that it is being closed, which ends the wait, and the store must be opened again.
+ */
+static bool
+resumed_in_time(WcHealth *h, uint64_t count)
+{
+	Attempt		a = {.h = h,.count = count};
+	pthread_t	thread;
+
+	if (pthread_create(&thread, NULL, attempt_main, &a) != 0)
+		return false;
+	if (!await_attempt(h, &a))
+	{
+		pthread_mutex_lock(&h->mutex);
+		h->lost = true;
+		pthread_mutex_unlock(&h->mutex);
+		wc_log(WC_LOG_ERROR, "storage engine takes no writes until it starts again: RocksDB cannot be resumed");
+		rocksdb_cancel_all_background_work(h->engine->db, 0);
+	}
+	pthread_join(thread, NULL);
+	return a.resumed;
+}
+
 /* Called with the mutex locked; unlocks it meanwhile. */
 static void
 resume(WcHealth *h) WC_REQUIRES(h->mutex)
@@ -347,13 +458,13 @@ resume(WcHealth *h) WC_REQUIRES(h->mutex)
 		uint64_t	count;
 		bool		resumed;
 
-		pause_ms(h, pause);
+		pause_ms(h, pause, NULL);
 		pause = 2 * pause < PAUSE_MAX_MS ? 2 * pause : PAUSE_MAX_MS;
 		count = h->count;
 		pthread_mutex_unlock(&h->mutex);
-		resumed = try_resume(h, count);
+		resumed = resumed_in_time(h, count);
 		pthread_mutex_lock(&h->mutex);
-		if (resumed && h->count == count)
+		if (resumed && h->count == count && !h->lost)
 		{
 			h->stopped = false;
 			h->resumed = true;
