@@ -82,7 +82,7 @@ typedef struct WcNamespaceState
 } WcNamespaceState;
 
 /* Ids of tables are told apart by the remainder of this first. */
-#define WC_OVERLAY_REMAINDERS 256
+#define WC_OVERLAY_REMAINDERS 64
 
 typedef struct WcOverlay
 {
