@@ -295,6 +295,9 @@ end_of_log(void)
 /*
  * False: there is no more.  Behind the end of the log the reader would forget the page that it has, and open the
  * segment again for the next record.
+ *
+ * On a standby the open file may not be the segment any more: one that was incomplete is replaced when the archive has the
+ * whole segment.  So what cannot be read is read once more, from a file that is opened anew.
  */
 static bool
 read_record(WcFollower *f, XLogRecPtr *end)
@@ -303,15 +306,20 @@ read_record(WcFollower *f, XLogRecPtr *end)
 
 	if (f->position >= *end && f->position >= (*end = end_of_log()))
 		return false;
-	f->pages.local.end_of_wal = false;
-	if (XLogReadRecord(f->reader, &problem) != NULL)
-		return true;
-	if (!f->pages.local.end_of_wal)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("could not read the log behind %X/%X: %s", LSN_FORMAT_ARGS(f->position),
-						problem != NULL ? problem : "there is less of it than there was")));
-	return false;
+	for (int attempt = 0; attempt < 2; attempt++)
+	{
+		if (attempt > 0)
+			begin_reading(f);
+		f->pages.local.end_of_wal = false;
+		if (XLogReadRecord(f->reader, &problem) != NULL)
+			return true;
+		if (f->pages.local.end_of_wal)
+			return false;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("could not read the log behind %X/%X: %s", LSN_FORMAT_ARGS(f->position),
+					problem != NULL ? problem : "there is less of it than there was")));
 }
 
 bool

@@ -200,6 +200,26 @@ is_same_everywhere($copy, 'heap and stored tables hold the same');
 is(contents($copy), contents($node), 'and the same as where they come from');
 $copy->stop('fast');
 
+# --- the archive replaces a segment that the engine reads ------------------------------------------------
+$node->backup('two');
+$copy = PostgreSQL::Test::Cluster->new('two');
+$copy->init_from_backup($node, 'two', has_restoring => 1, has_streaming => 1);
+$copy->append_conf('postgresql.conf', "wal_retrieve_retry_interval = '100ms'");
+$copy->start;
+ok(comes_back($copy, 'SELECT count(*) >= 0 FROM stored_row'), 'a standby serves');
+$node->safe_psql('postgres', q{INSERT INTO stored_row VALUES (-2, 'streamed', 1)});
+ok(comes_back($copy, 'SELECT count(*) = 1 FROM stored_row WHERE k = -2'), 'it has the beginning of a segment');
+my $engine = engine_pid($copy);
+$copy->append_conf('postgresql.conf', "primary_conninfo = ''");
+$copy->reload;
+ok(comes_back($copy, 'SELECT count(*) = 0 FROM pg_stat_wal_receiver'), 'and gets the rest from the archive');
+$node->safe_psql('postgres', $_) foreach q{INSERT INTO stored_row VALUES (-3, 'archived', 1)}, 'SELECT pg_switch_wal()';
+ok(comes_back($copy, 'SELECT count(*) = 1 FROM stored_row WHERE k = -3'), 'its engine reads the rest, too');
+is(engine_pid($copy), $engine, 'and is the same process');
+unlike(slurp_file($copy->logfile), qr/could not read the log/, 'it had no trouble');
+$copy->stop('fast');
+$node->safe_psql('postgres', 'DELETE FROM stored_row WHERE k < 0');
+
 # --- a copy without images ---------------------------------------------------------------------------
 $node->backup('bare');
 rmtree($node->backup_dir . '/bare/widecol');
