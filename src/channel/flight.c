@@ -137,6 +137,8 @@ stall_sqlstate(const WcError *why)
 			return ERRCODE_DISK_FULL;
 		case WC_NO_FILES:
 			return ERRCODE_INSUFFICIENT_RESOURCES;
+		case WC_NO_MEMORY:
+			return ERRCODE_OUT_OF_MEMORY;
 		default:
 			return ERRCODE_IO_ERROR;
 	}
