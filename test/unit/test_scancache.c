@@ -245,7 +245,7 @@ put_rows(Kit *kit, int from, int to, const char *more, const char *value)
 {
 	for (int i = from; i < to; i++)
 	{
-		char		row[8];
+		char		row[16];
 
 		snprintf(row, sizeof(row), "r%03d%s", i, more);
 		kit_put(kit, row, 1, "a", KIT_LATEST, value);
