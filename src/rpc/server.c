@@ -456,6 +456,7 @@ wc_server_stop(WcServer *s, const char *why)
 {
 	snprintf(s->why, sizeof(s->why), "%s", why);
 	wc_intake_stop(s->intake);
+	wc_applier_end_steps(s->applier);	/* the next line waits for threads that have logged a step */
 	wc_engine_log_steps(s->options.engine, NULL, NULL);
 	pthread_mutex_lock(&s->mutex);
 	for (WcHandler *h = s->running; h != NULL; h = h->next)

@@ -3,6 +3,7 @@
  */
 #include "enginekit.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 #include "engine/store/files.h"
 #include "engine/store/state.h"
 #include "engine/write/step.h"
+#include "rpc/lock/epochs.h"
+#include "rpc/log/applier.h"
 
 static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
 
@@ -714,6 +717,40 @@ format_3_is_converted(void **state)
 	kit_close(&kit);
 }
 
+/* --- waiting for a step -------------------------------------------------------------- */
+
+static void *
+await_step(void *applier)
+{
+	return wc_applier_await_step(applier, UINT64_MAX, NULL) ? applier : NULL;
+}
+
+/* While nothing can be applied, a thread that waits for its step must not keep the engine from ending. */
+static void
+a_wait_for_a_step_can_be_ended(void **state)
+{
+	WcGetCache *cache = kit_getcache(1 << 16, 1);
+	_Atomic uint64_t generation = 0;
+	_Atomic uint64_t writes = 0;
+	WcApplied	applied = {0};
+	WcApplier  *applier;
+	WcEpochs   *epochs;
+	pthread_t	thread;
+	void	   *step;
+	Kit			kit;
+
+	epochs = kit_open_with_epochs(&kit, cache);
+	assert_ok(&kit, wc_applier_start(kit.engine, epochs, &generation, &writes, applied, &applier, &kit.err));
+	assert_int_equal(pthread_create(&thread, NULL, await_step, applier), 0);
+	wc_applier_end_steps(applier);
+	assert_int_equal(pthread_join(thread, &step), 0);
+	assert_null(step);
+	wc_applier_stop(applier);
+	wc_epochs_free(epochs);
+	kit_close(&kit);
+	free(cache);
+}
+
 int
 main(void)
 {
@@ -733,7 +770,8 @@ main(void)
 		cmocka_unit_test(what_is_written_later_is_not_gone),
 		cmocka_unit_test(format_1_is_converted),
 		cmocka_unit_test(format_2_is_converted),
-		cmocka_unit_test(format_3_is_converted)
+		cmocka_unit_test(format_3_is_converted),
+		cmocka_unit_test(a_wait_for_a_step_can_be_ended)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

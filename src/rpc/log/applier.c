@@ -62,6 +62,7 @@ struct WcApplier
 	pthread_cond_t step_done;	/* stepped has changed, or stop */
 	uint64_t	stepped WC_GUARDED_BY(&mutex); /* position of the last step that was applied */
 	bool		stop WC_GUARDED_BY(&mutex);
+	bool		steps_end WC_GUARDED_BY(&mutex); /* nobody waits for a step any more */
 	WcApplied	applied;
 	_Atomic uint64_t marked;
 	bool		gave_up;		/* only the applier's thread uses this and the next one; it was stopped with commits left */
@@ -342,6 +343,15 @@ wc_applier_stop(WcApplier *a)
 	free(a);
 }
 
+void
+wc_applier_end_steps(WcApplier *a)
+{
+	pthread_mutex_lock(&a->mutex);
+	a->steps_end = true;
+	pthread_cond_broadcast(&a->step_done);
+	pthread_mutex_unlock(&a->mutex);
+}
+
 /* With the mutex locked. */
 static void
 append(WcApplier *a, Entry *c) WC_REQUIRES(a->mutex)
@@ -501,7 +511,7 @@ wc_applier_await_step(WcApplier *a, uint64_t position, const atomic_bool *cancel
 	bool		applied;
 
 	pthread_mutex_lock(&a->mutex);
-	while (a->stepped < position && !a->stop && !(cancel && atomic_load_explicit(cancel, memory_order_relaxed)))
+	while (a->stepped < position && !a->stop && !a->steps_end && !(cancel && atomic_load_explicit(cancel, memory_order_relaxed)))
 	{
 		until = wc_clock_monotonic_after(WC_CANCEL_LOOK_US);
 		(void) pthread_cond_timedwait(&a->step_done, &a->mutex, &until);

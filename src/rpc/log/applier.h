@@ -37,6 +37,9 @@ extern WcStatus wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uin
 /* Ends the thread, after all posted commits; no more may be posted. */
 extern void wc_applier_stop(WcApplier *applier);
 
+/* Ends all waits for steps, also later ones: while nothing can be applied, they would last as long as that. */
+extern void wc_applier_end_steps(WcApplier *applier);
+
 /* --- one thread, the follower's --------------------------------------------- */
 
 /* The number of commits that are posted and not applied yet, and the bytes of their batches. */
@@ -63,7 +66,7 @@ extern WcStatus wc_applier_post_mark(WcApplier *applier, uint64_t read_from, con
 extern WcStatus wc_applier_post_step(WcApplier *applier, WcSlice step, uint64_t position, WcError *err) WC_WARN_UNUSED;
 
 /* Any thread: waits until the step at this position has been applied.  False: it has not been, because the applier stops,
- * or cancel (may be NULL) was set. */
+ * waits have been ended, or cancel (may be NULL) was set. */
 extern bool wc_applier_await_step(WcApplier *applier, uint64_t position, const atomic_bool *cancel);
 
 /* The position of the last mark that has been written. */
