@@ -62,7 +62,7 @@ struct WcApplier
 	pthread_cond_t step_done;	/* stepped has changed, or stop */
 	uint64_t	stepped WC_GUARDED_BY(&mutex); /* position of the last step that was applied */
 	bool		stop WC_GUARDED_BY(&mutex);
-	bool		steps_end WC_GUARDED_BY(&mutex); /* nobody waits for a step any more */
+	bool		steps_end WC_GUARDED_BY(&mutex); /* no thread waits for a step any more */
 	WcApplied	applied;
 	_Atomic uint64_t marked;
 	bool		gave_up;		/* only the applier's thread uses this and the next one; it was stopped with commits left */
