@@ -46,8 +46,8 @@ typedef struct WcFollowing
 	ConditionVariable moved;	/* a barrier was served, or a stall began or ended */
 } WcFollowing;
 
-/* Hooks of the postmaster's start, called by _PG_init's hooks.  The module that the postmaster has not loaded calls
- * the second one too, after wc_shmem_attach: it finds what is there. */
+/* For the hooks of the postmaster's start, which _PG_init sets.  The engine's module, which the postmaster does not load, calls
+ * wc_following_find after wc_shmem_attach, and finds the structs that the postmaster has made. */
 extern void wc_following_request(void);
 extern void wc_following_find(void);
 

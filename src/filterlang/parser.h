@@ -1,6 +1,6 @@
 /*
  * filterlang/parser.h: the state of a parse, for the files of the parser: parse.c (the grammar), argument.c (the
- * meaning of a filter's arguments) and parseerror.c (what is wrong with the text, and where).
+ * meaning of a filter's arguments) and parseerror.c (errors, with their place in the text).
  */
 #ifndef WC_FILTERLANG_PARSER_H
 #define WC_FILTERLANG_PARSER_H

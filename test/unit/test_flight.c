@@ -530,7 +530,7 @@ room_comes_back(void **state)
 
 /* While no place is freed, as during a large commit, all go on; when one is freed, room counts again. */
 static void
-nobody_waits_for_room_in_vain(void **state)
+no_process_waits_for_room_in_vain(void **state)
 {
 	WcFlight   *f = make(2 * ROOM);
 
@@ -586,7 +586,7 @@ main(void)
 		cmocka_unit_test(no_reader_misses_a_commit_in_a_far_place),
 		cmocka_unit_test(who_sleeps_is_woken),
 		cmocka_unit_test(room_comes_back),
-		cmocka_unit_test(nobody_waits_for_room_in_vain),
+		cmocka_unit_test(no_process_waits_for_room_in_vain),
 		cmocka_unit_test(the_last_notes_are_remembered),
 	};
 
