@@ -11,9 +11,9 @@
 
 #define FORMAT 1
 
-/* PostgreSQL's first id of an ordinary transaction; and wire/flight.h has 62 bits for one. */
+/* PostgreSQL's first id of an ordinary transaction; and wire/flight.h has 60 bits for one. */
 #define XID_FIRST	3
-#define XID_END		(UINT64_C(1) << 62)
+#define XID_END		(UINT64_C(1) << 60)
 
 const char *
 wc_logrecord_kind_name(uint8_t kind)

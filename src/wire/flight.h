@@ -38,7 +38,7 @@ typedef struct WcFlightEntry
 	bool		catalog;		/* it changes the catalog */
 	uint32_t	database;		/* its oid; 0: unknown, or not written yet */
 	uint32_t	position;		/* in state ENDED: for wc_flight_is_later */
-	uint64_t	xid;			/* full id of the top-level transaction, below 2^61 */
+	uint64_t	xid;			/* full id of the top-level transaction, below 2^60 */
 } WcFlightEntry;
 
 /* Bytes of memory for nplaces places, at most WC_FLIGHT_MAX. */

@@ -120,7 +120,7 @@ what_is_written_is_read(void **state)
 	/* the greatest and the least values */
 	r = (WcLogRecord) {
 		.kind = WC_RECORD_BATCH,.store = UINT32_MAX,.flags = WC_RECORD_CATALOG,.place = WC_RECORD_NO_PLACE,
-			.database = UINT32_MAX,.xid = (UINT64_C(1) << 62) - 1,.at = INT64_MAX - WC_BATCH_CHUNK,
+			.database = UINT32_MAX,.xid = (UINT64_C(1) << 60) - 1,.at = INT64_MAX - WC_BATCH_CHUNK,
 			.bytes = wc_slice(bytes, WC_BATCH_CHUNK)
 	};
 	assert_comes_back(&r);
@@ -171,7 +171,7 @@ what_cannot_be_is_not_written(void **state)
 	r = example(WC_RECORD_BATCH);
 	r.xid = 2;
 	assert_refused(&r);
-	r.xid = UINT64_C(1) << 62;
+	r.xid = UINT64_C(1) << 60;
 	assert_refused(&r);
 	r = example(WC_RECORD_BATCH);
 	r.at = (uint64_t) INT64_MAX - WC_BATCH_CHUNK + 1;
