@@ -72,7 +72,7 @@ places_bytes(void)
 static Size
 claims_bytes(void)
 {
-	return add_size(wc_claims_size(), PLACES_ALIGNMENT);
+	return add_size(wc_claims_size((uint32) MaxBackends), PLACES_ALIGNMENT);
 }
 
 void
@@ -106,7 +106,7 @@ wc_following_find(void)
 		(void) wc_flight_init(places, WC_FLIGHT_MAX, FLIGHT_ROOM + (uint32) max_prepared_xacts);
 	claims = find_aligned("widecol claims", claims_bytes(), &found);
 	if (!found)
-		(void) wc_claims_init(claims, (uint64) GetCurrentTimestamp() ^ (uint64) PostmasterPid);
+		(void) wc_claims_init(claims, (uint64) GetCurrentTimestamp() ^ (uint64) PostmasterPid, (uint32) MaxBackends);
 	LWLockRelease(AddinShmemInitLock);
 }
 

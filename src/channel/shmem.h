@@ -46,7 +46,7 @@ typedef struct WcSlot
 
 /* Increase it when WcShmem, WcSlot, WcFollowing (flight.h), the places of transactions in flight or the
  * answers to Gets change. */
-#define WC_SHMEM_LAYOUT 0x5743000b	/* "WC", 11 */
+#define WC_SHMEM_LAYOUT 0x5743000c	/* "WC", 12 */
 
 typedef struct WcShmem
 {

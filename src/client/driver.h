@@ -82,6 +82,7 @@ typedef struct WcDriverOpen
 	uint64		snapshot;		/* number; 0: the newest state.  A new number means: take a snapshot now */
 	CommandId	cid;
 	bool		lock_first;		/* modify: the row of a Get at the newest state is locked before it is read */
+	bool		keep;			/* scan_take: the answer should be kept in shared memory */
 	bool		own_writes;		/* the transaction has written: the scan may see its writes */
 	int64		clock_offset_us;
 	uint64		rows_hint;
@@ -104,6 +105,17 @@ typedef struct WcTakeResult
 	bool		taken;
 	bool		check;			/* as in WcLockResult */
 } WcTakeResult;
+
+/* A row that is locked without a round trip. */
+typedef struct WcDriverClaim
+{
+	bool		held;			/* in: the transaction has locked the row before, in this mode or a stronger one */
+	bool		any;			/* in: the answer to another Get of the row will do as well */
+	bool		added;			/* the row was not locked before: `unclaim` unlocks it */
+	bool		wanted;			/* the answer was not found: it should be kept */
+	const WcScan *get;			/* the Get of the answer; valid until the next call, as is the answer */
+	WcSlice		answer;			/* a cell block */
+} WcDriverClaim;
 
 /* Receives the next bytes of the transaction's stream; at: their offset in the stream. */
 typedef void (*WcDriverTake) (uint64 at, WcSlice bytes);
@@ -231,6 +243,14 @@ typedef struct WcDriver
 
 	/* As wc_client_scan_ready, for the next block; NULL: the driver has no socket. */
 	bool		(*scan_ready) (WcDriverScan *scan, WcClientWait *wait);
+
+	/*
+	 * Locks the row of a Get, and finds the Get's answer in the newest state, both without a round trip; the transaction has not
+	 * written the row.  False: the row is not locked so; scan_take and `modify` lock it and read it.  `unclaim` unlocks the row
+	 * of the last call, if it has added a lock; it never fails.
+	 */
+	bool		(*claim) (const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverClaim *claim);
+	void		(*unclaim) (void);
 
 	/*
 	 * As scan_open of a Get at the newest state, but locks the row before it reads the row, and

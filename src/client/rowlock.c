@@ -41,7 +41,7 @@ ask(const WcRowLockRequest *request, const WcDriverLocker *locker, WcRowLock *ro
 		rows[i].exists = (result->rows[i] & WC_LOCKED_EXISTS) != 0;
 		if (nrows <= WC_ROWS_HELD_MAX && request->mode >= WC_LOCK_NO_KEY_UPDATE && !rows[i].gone && !rows[i].exists)
 		{
-			wc_rows_note_held(request->table->id, rows[i].row, request->only_absent);
+			wc_rows_note_held(request->table->id, rows[i].row, request->mode, request->only_absent);
 			if (!rows[i].changed && !request->only_absent)
 				wc_rows_note_same(request, rows[i].row);
 		}
@@ -187,33 +187,45 @@ wc_client_takes(const WcTableDesc *table)
 	return (wc_driver_of(table->id)->features & WC_FEATURE_TAKE) != 0;
 }
 
-/* Waits as wc_client_modify_row does. */
+/* Asks the engine to lock and read the row; waits as wc_client_modify_row does. */
+static WcClientScan *
+take(const WcTableDesc *table, const WcScan *scan, const WcDriverLocker *locker, bool keep, CommandId cid, MemoryContext context,
+	 WcTakeResult *result)
+{
+	WcRowWait	wait = {0};
+	WcClientScan *taken;
+
+	wc_batch_send();
+	while ((taken = wc_scan_take(scan, locker, keep, cid, context, result)) == NULL &&
+		   (result->there || !wc_row_holder_runs(result->holder)))
+		(void) wc_row_wait(&wait, table, scan->ranges[0].start, locker->mode, LockWaitBlock, result->holder, result->has_weaker);
+	wc_row_wait_over(&wait);
+	if (taken != NULL && result->check)
+		wc_batch_must_be_checked();
+	return taken;
+}
+
 WcClientScan *
 wc_client_scan_take(const WcTableDesc *table, const WcScan *scan, WcRowLockMode mode, CommandId cid, MemoryContext context)
 {
 	WcDriverLocker locker;
-	WcRowWait	wait = {0};
-	WcClientScan *taken;
+	WcClientScan *taken = NULL;
 	WcTakeResult result;
+	bool		keep = false;
 
 	Assert(!IsolationUsesXactSnapshot());
 	wc_client_require_writable();
 	wc_lock_for_writing(table);
 	wc_xact_join();
 	wc_following_await_catalog(MyDatabaseId);
-	wc_batch_send();
 	locker = wc_row_locker(mode);
 	wc_rows_note_locked();
-	while ((taken = wc_scan_take(scan, &locker, cid, context, &result)) == NULL &&
-		   (result.there || !wc_row_holder_runs(result.holder)))
-		(void) wc_row_wait(&wait, table, scan->ranges[0].start, mode, LockWaitBlock, result.holder, result.has_weaker);
-	wc_row_wait_over(&wait);
+	if (!wc_batch_may_write(table->id, scan->ranges[0].start))
+		taken = wc_scan_claim(scan, &locker, context, &result.taken, &keep);
 	if (taken == NULL)
-		return NULL;
-	if (result.check)
-		wc_batch_must_be_checked();
-	if (result.taken && mode >= WC_LOCK_NO_KEY_UPDATE)
-		wc_rows_note_held(table->id, scan->ranges[0].start, false);
+		taken = take(table, scan, &locker, keep, cid, context, &result);
+	if (taken != NULL && result.taken && mode >= WC_LOCK_NO_KEY_UPDATE)
+		wc_rows_note_held(table->id, scan->ranges[0].start, mode, false);
 	return taken;
 }
 

@@ -65,15 +65,27 @@ make_scan(const WcDriver *driver, MemoryContext context)
 }
 
 WcClientScan *
-wc_scan_take(const WcScan *scan, const WcDriverLocker *locker, CommandId cid, MemoryContext context, WcTakeResult *result)
+wc_scan_take(const WcScan *scan, const WcDriverLocker *locker, bool keep, CommandId cid, MemoryContext context,
+			 WcTakeResult *result)
 {
 	WcClientScan *s = make_scan(wc_driver(), context);
-	WcDriverOpen open = {.scan = scan,.cid = cid,.clock_offset_us = wc_client_clock_offset_us(),.rows_hint = 1};
+	WcDriverOpen open = {.scan = scan,.cid = cid,.clock_offset_us = wc_client_clock_offset_us(),.keep = keep,.rows_hint = 1};
 
 	if (s->at->scan_take(&s->driver, &open, locker, result))
 		return s;
 	wc_client_scan_close(s);
 	return NULL;
+}
+
+/* The driver's block has the whole answer. */
+static void
+begin_answer(WcClientScan *s)
+{
+	if (s->driver.block.failed)
+		wc_raise_no_memory();
+	s->driver.block_len = s->driver.block.len;
+	s->driver.complete = true;
+	open_block(s);
 }
 
 /* The answer to a Get of a row without columns. */
@@ -85,11 +97,28 @@ answer_with_row(WcClientScan *s, WcSlice row)
 	wc_block_begin(&w, &s->driver.block, false);
 	wc_block_row(&w, row, false);
 	wc_block_finish(&w, false, true);
-	if (s->driver.block.failed)
-		wc_raise_no_memory();
-	s->driver.block_len = s->driver.block.len;
-	s->driver.complete = true;
-	open_block(s);
+	begin_answer(s);
+}
+
+WcClientScan *
+wc_scan_claim(const WcScan *scan, const WcDriverLocker *locker, MemoryContext context, bool *taken, bool *keep)
+{
+	WcDriverOpen open = {.scan = scan,.clock_offset_us = wc_client_clock_offset_us()};
+	WcDriverClaim claim = {.held = wc_rows_held(scan->table_id, scan->ranges[0].start, locker->mode)};
+	WcClientScan *s;
+
+	if (!wc_driver()->claim(&open, locker, &claim))
+	{
+		*keep = claim.wanted;
+		return NULL;
+	}
+	s = make_scan(wc_driver(), context);
+	wc_buf_append_slice(&s->driver.block, claim.answer);
+	begin_answer(s);
+	s->row_read = *taken = wc_client_next_row(s, &s->row);
+	if (!*taken && claim.added)
+		wc_driver()->unclaim();
+	return s;
 }
 
 WcClientScan *

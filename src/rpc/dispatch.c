@@ -143,7 +143,7 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAn
 		case WC_MSG_OPEN:
 			return wc_request_open(d, header, body, answer, err);
 		case WC_MSG_TAKE:
-			return wc_request_take(d, body, answer, err);
+			return wc_request_take(d, header, body, answer, err);
 		case WC_MSG_NEXT:
 			return wc_request_next(d, body, answer, err);
 		case WC_MSG_STATS:

@@ -19,7 +19,8 @@ typedef struct WcAnswer
 /* --- requestscan.c: rows and cells are read ------------------------------------------- */
 
 extern WcStatus wc_request_open(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnswer *answer, WcError *err) WC_WARN_UNUSED;
-extern WcStatus wc_request_take(WcDispatch *d, WcSlice body, WcAnswer *answer, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_request_take(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnswer *answer,
+								WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_request_next(WcDispatch *d, WcSlice body, WcAnswer *answer, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_request_stats(WcDispatch *d, WcSlice body, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_request_snapshot(WcDispatch *d, WcSlice body, WcError *err) WC_WARN_UNUSED;

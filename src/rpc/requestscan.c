@@ -95,18 +95,18 @@ answer_block(WcDispatch *d, uint32_t number, WcScanner *scanner, bool last, WcAn
 }
 
 /*
- * Keeps a Get's complete answer in shared memory, for sessions that send the same Get.  The backend decides that this is
- * a Get whose answer may be shared (client/local/gets.c).
+ * Keeps a Get's complete answer, which was read in this epoch, in shared memory, for sessions that send the same Get.  The
+ * backend decides that this is a Get whose answer may be shared (client/local/gets.c).
  */
 static void
-keep_answer(WcDispatch *d, const WcOpenMessage *m, const WcScan *scan, const WcScanner *scanner)
+keep_answer(WcDispatch *d, const WcOpenMessage *m, uint64_t epoch, const WcScan *scan, const WcScanner *scanner)
 {
 	WcSlice		answer = wc_slice(d->out.data + WC_FRAME_HEADER, d->out.len - WC_FRAME_HEADER);
 	int64_t		until = wc_scanner_valid_until_us(scanner);
 
-	if (until <= 0 || m->epoch == 0 || m->snapshot == 0 || scan->nranges != 1)
+	if (until <= 0 || epoch == 0 || scan->nranges != 1)
 		return;
-	wc_epochs_keep(d->session.epochs, m->epoch, scan->table_id, scan->ranges[0].start, m->scan, answer,
+	wc_epochs_keep(d->session.epochs, epoch, scan->table_id, scan->ranges[0].start, m->scan, answer,
 				   wc_scanner_valid_from_us(scanner), until);
 	wc_answers_asked(wc_epochs_answers(d->session.epochs), d->session.database, scan, m->scan, answer.len);
 }
@@ -187,7 +187,7 @@ wc_request_open(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnsw
 	if (status != WC_OK)
 		return status;
 	if (last && (header->flags & WC_FLAG_KEEP) != 0)
-		keep_answer(d, &m, &scan, scanner);
+		keep_answer(d, &m, m.snapshot == 0 ? 0 : m.epoch, &scan, scanner);
 	answer_block(d, m.scan_no, scanner, last, answer);
 	return WC_OK;
 }
@@ -206,8 +206,10 @@ has_row(WcSlice block)
 
 /* Reads the row, which the owner has locked.  If the scan does not return the row, the new lock is released. */
 static WcStatus
-read_taken(WcDispatch *d, const WcTakeMessage *m, const WcScan *scan, WcLockOwner *owner, bool added, WcAnswer *answer, WcError *err)
+read_taken(WcDispatch *d, const WcTakeMessage *m, bool keep, const WcScan *scan, WcLockOwner *owner, bool added,
+		   WcAnswer *answer, WcError *err)
 {
+	uint64_t	epoch = wc_epochs_current(d->session.epochs);
 	WcReadPoint at = wc_request_read_point(d, NULL, m->open.cid, m->open.clock_offset_us);
 	WcScanner  *scanner;
 	bool		last;
@@ -221,6 +223,8 @@ read_taken(WcDispatch *d, const WcTakeMessage *m, const WcScan *scan, WcLockOwne
 		answer->flags |= WC_FLAG_TAKEN;
 	else if (added)
 		wc_lock_give_back(d->session.locktable, owner, scan->table_id, scan->ranges[0].start);
+	if (last && keep)
+		keep_answer(d, &m->open, epoch, scan, scanner);
 	answer_block(d, m->open.scan_no, scanner, last, answer);
 	if (wc_engine_has_large_rows(d->session.engine, scan->table_id))
 		answer->flags |= WC_FLAG_CHECK;
@@ -242,7 +246,7 @@ tell_holder(WcDispatch *d, const WcTakeMessage *m, const WcScan *scan, const WcL
 }
 
 WcStatus
-wc_request_take(WcDispatch *d, WcSlice body, WcAnswer *answer, WcError *err)
+wc_request_take(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnswer *answer, WcError *err)
 {
 	WcTakeMessage m;
 	WcLockRequest request;
@@ -265,7 +269,7 @@ wc_request_take(WcDispatch *d, WcSlice body, WcAnswer *answer, WcError *err)
 	if (status == WC_OK && holder.xid != 0)
 		status = tell_holder(d, &m, &scan, &holder, answer, err);
 	else if (status == WC_OK)
-		status = read_taken(d, &m, &scan, owner, holder.added, answer, err);
+		status = read_taken(d, &m, (header->flags & WC_FLAG_KEEP) != 0, &scan, owner, holder.added, answer, err);
 	wc_session_leave(&d->session, owner);
 	return status;
 }

@@ -1,7 +1,9 @@
 /*
- * wire/claims.c: rows that a commit locks itself.
+ * wire/claims.c: rows that backends lock themselves.
  */
 #include "wire/claims.h"
+
+#include <string.h>
 
 #include "base/hash.h"
 
@@ -11,7 +13,8 @@
 
 /* A claim is a word: the place, the lower bits of the table's id, how many claims in turn it follows that may be valid, and
  * the lower bits of the transaction's id.  The place has the transaction's full id.  If its lower bits differ from the
- * claim's, another transaction has the place by now, and the claim is not valid. */
+ * claim's, another transaction has the place by now, and the claim is not valid.  A process's claim has the process's number in
+ * place of a place, and follows no claim: HELD. */
 #define TABLE_BITS	8
 #define FOLLOWS_BITS 6
 #define XID_BITS	34
@@ -21,31 +24,56 @@
 
 /* The engine notices that a row becomes large when it applies a commit (engine/README, "Commits"): so many commits of
  * WC_CLAIMS_FOLLOW_BYTES that it has not applied are still small together. */
-#define FOLLOWS_MAX ((1U << FOLLOWS_BITS) - 1)
+#define HELD		((1U << FOLLOWS_BITS) - 1)
+#define FOLLOWS_MAX (HELD - 1)
+
+#define KEY_WORDS	(WC_CLAIMS_HELD_KEY_MAX / 8)
+
+/* A row that a process has claimed. */
+typedef struct Row
+{
+	_Atomic uint32_t table_id;
+	_Atomic uint32_t len;
+	_Atomic uint32_t mode;
+	uint32_t	slot;			/* only the process uses it */
+	_Atomic uint64_t key[KEY_WORDS];
+} Row;
+
+/* The claims of a process, which alone writes here.  Rows are written before `nrows` counts them, and are valid while xid is
+ * their transaction. */
+typedef struct Process
+{
+	_Alignas(64) _Atomic uint64_t xid;	/* 0: the process has no claims */
+	_Atomic uint32_t nrows;
+	Row			rows[WC_CLAIMS_HELD_MAX];
+} Process;
 
 struct WcClaims
 {
 	uint64_t	seed;
+	uint32_t	nprocesses;
 	_Atomic uint64_t opening;	/* 0: shut */
 	_Atomic uint32_t closed[TABLES];	/* how often the tables of a counter have been closed */
 	_Atomic uint32_t locks[SLOTS];	/* how many locks the engine has in this slot */
 	_Atomic uint64_t slots[SLOTS];	/* claims; 0: none has been made */
+	Process		processes[];
 };
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2, "processes share them");
 
 size_t
-wc_claims_size(void)
+wc_claims_size(uint32_t nprocesses)
 {
-	return sizeof(WcClaims);
+	return sizeof(WcClaims) + nprocesses * sizeof(Process);
 }
 
 WcClaims *
-wc_claims_init(void *memory, uint64_t seed)
+wc_claims_init(void *memory, uint64_t seed, uint32_t nprocesses)
 {
 	WcClaims   *c = memory;
 
 	c->seed = wc_hash_mix(seed);
+	c->nprocesses = nprocesses;
 	return c;
 }
 
@@ -88,7 +116,13 @@ place_of(uint64_t claim)
 static uint32_t
 follows(uint64_t claim)
 {
-	return (claim >> XID_BITS) & FOLLOWS_MAX;
+	return (claim >> XID_BITS) & HELD;
+}
+
+static bool
+is_held(uint64_t claim)
+{
+	return follows(claim) == HELD;
 }
 
 static uint64_t
@@ -97,19 +131,29 @@ claim_of(uint32_t table_id, uint16_t place, uint64_t xid)
 	return (uint64_t) place << PLACE_SHIFT | table_bits(table_id) | (xid & XID_MASK);
 }
 
+static const Process *
+process_of(const WcClaims *c, uint64_t claim)
+{
+	return &c->processes[place_of(claim)];
+}
+
 /* The full id of the transaction that made the claim; 0: the claim is not valid. */
 static uint64_t
-claimant(const WcFlight *flight, uint64_t claim)
+claimant(const WcClaims *c, const WcFlight *flight, uint64_t claim)
 {
-	uint64_t	xid = claim == 0 ? 0 : wc_flight_holder(flight, place_of(claim));
+	uint64_t	xid = 0;
 
+	if (is_held(claim))
+		xid = atomic_load(&process_of(c, claim)->xid);
+	else if (claim != 0)
+		xid = wc_flight_holder(flight, place_of(claim));
 	return (xid & XID_MASK) == (claim & XID_MASK) ? xid : 0;
 }
 
 static uint64_t
-claimant_but(const WcFlight *flight, uint64_t claim, uint64_t except)
+claimant_but(const WcClaims *c, const WcFlight *flight, uint64_t claim, uint64_t except)
 {
-	uint64_t	xid = claimant(flight, claim);
+	uint64_t	xid = claimant(c, flight, claim);
 
 	return xid == except ? 0 : xid;
 }
@@ -119,13 +163,13 @@ claimant_but(const WcFlight *flight, uint64_t claim, uint64_t except)
  * so that wc_claims_holder_in finds the later claim in place of the earlier one.
  */
 static bool
-next_claim(const WcFlight *flight, uint64_t before, uint64_t bytes, uint64_t *claim)
+next_claim(const WcClaims *c, const WcFlight *flight, uint64_t before, uint64_t bytes, uint64_t *claim)
 {
-	uint64_t	holder = claimant(flight, before);
+	uint64_t	holder = claimant(c, flight, before);
 
 	if (holder == 0)
 		return true;
-	if (bytes > WC_CLAIMS_FOLLOW_BYTES || follows(before) == FOLLOWS_MAX || table_bits_of(before) != table_bits_of(*claim) ||
+	if (is_held(before) || bytes > WC_CLAIMS_FOLLOW_BYTES || follows(before) == FOLLOWS_MAX || table_bits_of(before) != table_bits_of(*claim) ||
 		wc_flight_state(flight, place_of(before), holder) != WC_FLIGHT_ENDED)
 		return false;
 	*claim |= (uint64_t) (follows(before) + 1) << XID_BITS;
@@ -160,7 +204,7 @@ wc_claims_is_free(const WcClaims *c, const WcFlight *flight, uint64_t opening, u
 	uint32_t	slot = slot_of_row(c, table_id, row);
 	uint64_t	claim = table_bits(table_id);
 
-	return is_open(c, opening, table_id, slot) && next_claim(flight, atomic_load(&c->slots[slot]), bytes, &claim);
+	return is_open(c, opening, table_id, slot) && next_claim(c, flight, atomic_load(&c->slots[slot]), bytes, &claim);
 }
 
 bool
@@ -172,9 +216,9 @@ wc_claims_take(WcClaims *c, const WcFlight *flight, uint64_t opening, uint32_t t
 	uint64_t	before = atomic_load(&c->slots[slot]);
 
 	*claim = (WcClaim) {.mine = before,.before = before,.slot = slot};
-	if (claimant(flight, before) != xid || table_bits_of(before) != table_bits_of(mine))
+	if (claimant(c, flight, before) != xid || is_held(before) || table_bits_of(before) != table_bits_of(mine))
 	{
-		if (!next_claim(flight, before, bytes, &mine) || !atomic_compare_exchange_strong(&c->slots[slot], &before, mine))
+		if (!next_claim(c, flight, before, bytes, &mine) || !atomic_compare_exchange_strong(&c->slots[slot], &before, mine))
 			return false;
 		claim->mine = mine;
 	}
@@ -190,6 +234,173 @@ wc_claims_give_back(WcClaims *c, const WcClaim *claim)
 	uint64_t	mine = claim->mine;
 
 	(void) atomic_compare_exchange_strong(&c->slots[claim->slot], &mine, claim->before);
+}
+
+/* --- a process ------------------------------------------------------------------------ */
+
+static void
+put_key(Row *r, WcSlice key)
+{
+	for (size_t i = 0; i * 8 < key.len; i++)
+	{
+		uint64_t	word = 0;
+
+		memcpy(&word, key.data + i * 8, key.len - i * 8 < 8 ? key.len - i * 8 : 8);
+		atomic_store_explicit(&r->key[i], word, memory_order_relaxed);
+	}
+}
+
+static bool
+has_key(const Row *r, uint32_t table_id, WcSlice key)
+{
+	if (atomic_load_explicit(&r->table_id, memory_order_relaxed) != table_id ||
+		atomic_load_explicit(&r->len, memory_order_relaxed) != key.len)
+		return false;
+	for (size_t i = 0; i * 8 < key.len; i++)
+	{
+		uint64_t	word = 0;
+
+		memcpy(&word, key.data + i * 8, key.len - i * 8 < 8 ? key.len - i * 8 : 8);
+		if (atomic_load_explicit(&r->key[i], memory_order_relaxed) != word)
+			return false;
+	}
+	return true;
+}
+
+/* The process's claim of this row; NULL: it has none. */
+static const Row *
+find_row(const Process *p, uint32_t table_id, WcSlice row)
+{
+	uint32_t	n = atomic_load(&p->nrows);
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		if (has_key(&p->rows[i], table_id, row))
+			return &p->rows[i];
+	}
+	return NULL;
+}
+
+/* The word of a process's claim. */
+static uint64_t
+held_claim(uint32_t table_id, uint32_t process, uint64_t xid)
+{
+	return claim_of(table_id, (uint16_t) process, xid) | (uint64_t) HELD << XID_BITS;
+}
+
+/* Removes the last row.  Its slot is left to another row of the process that shares it. */
+void
+wc_claims_drop_last(WcClaims *c, uint32_t process)
+{
+	Process    *p = &c->processes[process];
+	uint32_t	n = atomic_load_explicit(&p->nrows, memory_order_relaxed) - 1;
+	const Row  *r = &p->rows[n];
+	uint64_t	mine = held_claim(atomic_load_explicit(&r->table_id, memory_order_relaxed), process,
+								  atomic_load_explicit(&p->xid, memory_order_relaxed));
+
+	atomic_store(&p->nrows, n);
+	for (uint32_t i = 0; i < n; i++)
+	{
+		if (p->rows[i].slot == r->slot)
+			return;
+	}
+	(void) atomic_compare_exchange_strong(&c->slots[r->slot], &mine, 0);
+}
+
+void
+wc_claims_drop_all(WcClaims *c, uint32_t process)
+{
+	if (process >= c->nprocesses || atomic_load_explicit(&c->processes[process].xid, memory_order_relaxed) == 0)
+		return;
+	atomic_store(&c->processes[process].xid, 0);
+	atomic_store(&c->processes[process].nrows, 0);
+}
+
+/*
+ * Like a commit's claim, it is made before the counters are read.  The row is written before the slot: the engine, which reads
+ * them in the other order, finds the row if it finds the claim.  If another row of the process has the slot already, nrows is
+ * the word that the engine reads behind its counter.
+ */
+bool
+wc_claims_hold(WcClaims *c, const WcFlight *flight, uint32_t process, uint64_t xid, uint32_t table_id, WcSlice row,
+			   WcRowLockMode mode, bool *added)
+{
+	uint64_t	opening = atomic_load(&c->opening);
+	Process    *p = &c->processes[process];
+	uint64_t	mine;
+	uint64_t	before;
+	const Row  *held;
+	uint32_t	slot;
+	uint32_t	n;
+	Row		   *r;
+
+	*added = false;
+	if (process >= c->nprocesses || process > UINT16_MAX)
+		return false;
+	held = find_row(p, table_id, row);
+	if (held != NULL)
+		return atomic_load_explicit(&held->mode, memory_order_relaxed) >= (uint32_t) mode;
+	n = atomic_load_explicit(&p->nrows, memory_order_relaxed);
+	slot = slot_of_row(c, table_id, row);
+	mine = held_claim(table_id, process, xid);
+	before = atomic_load(&c->slots[slot]);
+	if (opening == 0 || n == WC_CLAIMS_HELD_MAX || row.len > WC_CLAIMS_HELD_KEY_MAX ||
+		!is_open(c, opening, table_id, slot) || (before != mine && claimant(c, flight, before) != 0))
+		return false;
+
+	r = &p->rows[n];
+	r->slot = slot;
+	atomic_store_explicit(&r->table_id, table_id, memory_order_relaxed);
+	atomic_store_explicit(&r->len, (uint32_t) row.len, memory_order_relaxed);
+	atomic_store_explicit(&r->mode, (uint32_t) mode, memory_order_relaxed);
+	put_key(r, row);
+	atomic_store(&p->nrows, n + 1);
+	if (n == 0)
+		atomic_store(&p->xid, xid);
+	if (before != mine && !atomic_compare_exchange_strong(&c->slots[slot], &before, mine))
+	{
+		atomic_store(&p->nrows, n);
+		return false;
+	}
+	*added = is_open(c, opening, table_id, slot);
+	if (!*added)
+		wc_claims_drop_last(c, process);
+	return *added;
+}
+
+uint32_t
+wc_claims_nheld(const WcClaims *c, uint32_t process)
+{
+	return process < c->nprocesses ? atomic_load_explicit(&c->processes[process].nrows, memory_order_relaxed) : 0;
+}
+
+void
+wc_claims_held(const WcClaims *c, uint32_t process, uint32_t n, WcHeldRow *held)
+{
+	const Row  *r = &c->processes[process].rows[n];
+
+	held->table_id = atomic_load_explicit(&r->table_id, memory_order_relaxed);
+	held->mode = (WcRowLockMode) atomic_load_explicit(&r->mode, memory_order_relaxed);
+	held->len = atomic_load_explicit(&r->len, memory_order_relaxed);
+	for (size_t i = 0; i < KEY_WORDS; i++)
+	{
+		uint64_t	word = atomic_load_explicit(&r->key[i], memory_order_relaxed);
+
+		memcpy(held->row + i * 8, &word, 8);
+	}
+}
+
+/* The slot is the process's own: no counter need be read.  Another row of the process may have promoted the slot already. */
+void
+wc_claims_promote(WcClaims *c, uint32_t process, uint32_t n, uint16_t place, uint64_t xid, WcClaim *claim)
+{
+	const Row  *r = &c->processes[process].rows[n];
+	uint32_t	table_id = atomic_load_explicit(&r->table_id, memory_order_relaxed);
+	uint64_t	before = held_claim(table_id, process, xid);
+
+	*claim = (WcClaim) {.mine = claim_of(table_id, place, xid),.before = before,.slot = r->slot};
+	if (!atomic_compare_exchange_strong(&c->slots[r->slot], &before, claim->mine))
+		claim->before = claim->mine;
 }
 
 /* --- the engine ---------------------------------------------------------------------- */
@@ -236,9 +447,20 @@ wc_claims_prefetch(const WcClaims *c, uint64_t hash)
 }
 
 uint64_t
-wc_claims_holder(const WcClaims *c, const WcFlight *flight, uint64_t hash, uint64_t except)
+wc_claims_holder(const WcClaims *c, const WcFlight *flight, uint64_t hash, uint32_t table_id, WcSlice row, WcRowLockMode mode,
+				 uint64_t except)
 {
-	return claimant_but(flight, atomic_load(&c->slots[slot_of(hash)]), except);
+	uint64_t	claim = atomic_load(&c->slots[slot_of(hash)]);
+	uint64_t	xid = claimant_but(c, flight, claim, except);
+	const Row  *held;
+
+	if (xid == 0 || !is_held(claim))
+		return xid;
+	held = find_row(process_of(c, claim), table_id, row);
+	if (held == NULL || !wc_lockmode_conflicts((WcRowLockMode) atomic_load_explicit(&held->mode, memory_order_relaxed), mode))
+		return 0;
+	/* the rows may be those of the process's next transaction by now */
+	return claimant(c, flight, claim);
 }
 
 void
@@ -253,6 +475,20 @@ wc_claims_open_table(WcClaims *c, uint32_t table_id)
 	atomic_fetch_sub(&c->closed[table_id % TABLES], 1);
 }
 
+/* Has the process claimed a row of the table? */
+static bool
+holds_in(const Process *p, uint32_t table_id)
+{
+	uint32_t	n = atomic_load(&p->nrows);
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		if (atomic_load_explicit(&p->rows[i].table_id, memory_order_relaxed) == table_id)
+			return true;
+	}
+	return false;
+}
+
 uint64_t
 wc_claims_holder_in(const WcClaims *c, const WcFlight *flight, uint32_t table_id, uint64_t except)
 {
@@ -261,7 +497,8 @@ wc_claims_holder_in(const WcClaims *c, const WcFlight *flight, uint32_t table_id
 		uint64_t	claim = atomic_load(&c->slots[i]);
 		uint64_t	xid;
 
-		if (table_bits_of(claim) == table_bits(table_id) && (xid = claimant_but(flight, claim, except)) != 0)
+		if (table_bits_of(claim) == table_bits(table_id) && (xid = claimant_but(c, flight, claim, except)) != 0 &&
+			(!is_held(claim) || holds_in(process_of(c, claim), table_id)))
 			return xid;
 	}
 	return 0;

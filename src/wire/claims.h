@@ -1,18 +1,23 @@
 /*
- * wire/claims.h: rows that a commit locks itself, in memory that all processes share.
+ * wire/claims.h: rows that backends lock themselves, in memory that all processes share.
  *
- * Row locks are in the engine's lock table (rpc/lock/locktable.h).  A transaction that has written few rows, and
- * has not locked them before, need not ask the engine for these locks when it commits: its backend claims the rows here.
- * A claim is an exclusive lock.  It is valid as long as its transaction has its place in flight (flight.h): from shortly
- * before the commit record is written until the commit has been applied.  So a claim needs no release: without the
- * place it is not valid.
+ * Row locks are in the engine's lock table (rpc/lock/locktable.h).  A backend that locks few rows need not ask the engine: it
+ * claims the rows here.
  *
- * A transaction that has committed, and is not applied yet, leaves its slot to the next small one: commits are applied in the
- * order of the log, so the later claim outlasts the earlier one.
+ * A commit's claim locks a row that the transaction has written without locking it before.  It is an exclusive lock.  It is
+ * valid as long as its transaction has its place in flight (flight.h): from shortly before the commit record is written
+ * until the commit has been applied.  So a claim needs no release: without the place it is not valid.
+ *
+ * A transaction that has committed, and is not applied yet, leaves its slot to the commit's claim of the next small one: commits
+ * are applied in the order of the log, so the later claim outlasts the earlier one.
+ *
+ * A process's claim locks a row when a statement changes the row or locks it, in one of the four modes, until the
+ * transaction ends.  When the transaction commits, it becomes a commit's claim.
  *
  * Rows share slots, by a hash.  The engine counts its locks of each slot, and looks at the slot's claim
  * when it adds a lock; a backend claims a slot, and looks at the count.  Both accesses are sequentially consistent,
- * so that one of the two sees the other.  A conflict of two rows that share a slot only costs time.
+ * so that one of the two sees the other.  A conflict of two rows that share a slot only costs time: a commit's claim does not last
+ * long, and with a process's claim are the keys of its rows, which the engine compares.
  *
  * All accesses are atomic, and no function waits.  wire/README has the bytes.
  */
@@ -24,19 +29,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/lockmode.h"
 #include "base/slice.h"
 #include "wire/flight.h"
 
 typedef struct WcClaims WcClaims;
 
-/* A transaction claims at most so many rows. */
+/* A commit claims at most so many rows besides those of its process's claims. */
 #define WC_CLAIMS_MAX	64
 
-extern size_t wc_claims_size(void);
+/* A process claims at most so many rows, with keys of at most so many bytes. */
+#define WC_CLAIMS_HELD_MAX		8
+#define WC_CLAIMS_HELD_KEY_MAX	128
+
+/* Bytes of memory for processes with numbers below nprocesses. */
+extern size_t wc_claims_size(uint32_t nprocesses);
 
 /* Lays out fresh, zeroed memory of that size, aligned to 64 bytes.  seed: any number, so that keys cannot be
  * chosen to collide. */
-extern WcClaims *wc_claims_init(void *memory, uint64_t seed);
+extern WcClaims *wc_claims_init(void *memory, uint64_t seed, uint32_t nprocesses);
 
 /* The row's hash; in two steps, of which the first is the same for all rows of a table. */
 extern uint64_t wc_claims_hash_table(const WcClaims *claims, uint32_t table_id);
@@ -76,6 +87,40 @@ extern bool wc_claims_take(WcClaims *claims, const WcFlight *flight, uint64_t op
  */
 extern void wc_claims_give_back(WcClaims *claims, const WcClaim *claim);
 
+/* --- a process, when a statement locks a row -------------------------------------------- */
+
+/*
+ * Locks the row for the transaction until wc_claims_drop_all, also if the transaction has locked the row so before.  *added: it
+ * has not.  False, and nothing is changed: another transaction may have locked the row, or a row that shares its slot; or this
+ * one has it in a weaker mode; or the table is closed, no row can be claimed now, the process has no room for the row, or
+ * the process's number is too large for a claim.  xid: of the top-level transaction, the same in all calls up to
+ * wc_claims_drop_all.
+ */
+extern bool wc_claims_hold(WcClaims *claims, const WcFlight *flight, uint32_t process, uint64_t xid, uint32_t table_id,
+						   WcSlice row, WcRowLockMode mode, bool *added);
+
+/* Unlocks the row that was locked last, of which `added` was true. */
+extern void wc_claims_drop_last(WcClaims *claims, uint32_t process);
+
+/* Unlocks all rows: the transaction has ended, or has them locked in other ways. */
+extern void wc_claims_drop_all(WcClaims *claims, uint32_t process);
+
+/* The number of rows that the process has locked, and the n-th of them, from 0; the key is copied to `row`. */
+typedef struct WcHeldRow
+{
+	uint32_t	table_id;
+	WcRowLockMode mode;
+	uint32_t	len;
+	uint8_t		row[WC_CLAIMS_HELD_KEY_MAX];
+} WcHeldRow;
+
+extern uint32_t wc_claims_nheld(const WcClaims *claims, uint32_t process);
+extern void wc_claims_held(const WcClaims *claims, uint32_t process, uint32_t n, WcHeldRow *held);
+
+/* Makes a commit's claim of the process's claim of its n-th row, and says how to give it back: then the process's claim
+ * is in force again. */
+extern void wc_claims_promote(WcClaims *claims, uint32_t process, uint32_t n, uint16_t place, uint64_t xid, WcClaim *claim);
+
 /* --- the engine; any thread ----------------------------------------------------------- */
 
 /* At its start: there are no locks, no table is closed, and no row can be claimed.  Claims stay. */
@@ -94,15 +139,17 @@ extern void wc_claims_uncount(WcClaims *claims, uint64_t hash);
 /* Reads the hash's slot into the processor's cache. */
 extern void wc_claims_prefetch(const WcClaims *claims, uint64_t hash);
 
-/* The full id of the transaction that has claimed this hash's slot; 0: none, or the transaction `except`. */
-extern uint64_t wc_claims_holder(const WcClaims *claims, const WcFlight *flight, uint64_t hash, uint64_t except);
+/* The full id of another transaction than `except` whose claim keeps the row from being locked in this mode; 0: there is
+ * none.  hash: the row's. */
+extern uint64_t wc_claims_holder(const WcClaims *claims, const WcFlight *flight, uint64_t hash, uint32_t table_id, WcSlice row,
+								 WcRowLockMode mode, uint64_t except);
 
 /* Rows of the table (and of those that share its counter, one of 1,024) cannot be claimed, until it has been opened as
  * often as it was closed. */
 extern void wc_claims_close_table(WcClaims *claims, uint32_t table_id);
 extern void wc_claims_open_table(WcClaims *claims, uint32_t table_id);
 
-/* A transaction other than `except` that has claimed a row of the table, or of a table whose id has the same lower 8
+/* A transaction other than `except` that has claimed a row of the table, or a commit's of a table whose id has the same lower 8
  * bits; 0: none.  Looks at all slots. */
 extern uint64_t wc_claims_holder_in(const WcClaims *claims, const WcFlight *flight, uint32_t table_id, uint64_t except);
 

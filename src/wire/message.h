@@ -74,7 +74,7 @@ extern const char *wc_message_request_name(uint8_t type);
  * transaction has to be checked (PRECOMMIT). */
 #define WC_FLAG_CHECK			0x02
 
-/* Flags of OPEN: a Get whose answer may be kept (getcache.h). */
+/* Flags of OPEN and TAKE: a Get whose answer may be kept (getcache.h). */
 #define WC_FLAG_KEEP			0x01
 
 /* Flags of LIST_TABLES: those of all databases. */

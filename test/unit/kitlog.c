@@ -19,7 +19,7 @@ kitlog_open(KitLog *log, Kit *kit)
 {
 	size_t		size = (wc_flight_size(PLACES) + 63) & ~(size_t) 63;
 	void	   *flight = aligned_alloc(64, size);
-	void	   *claims = calloc(1, wc_claims_size());
+	void	   *claims = calloc(1, wc_claims_size(1));
 
 	assert_non_null(flight);
 	assert_non_null(claims);
@@ -29,7 +29,7 @@ kitlog_open(KitLog *log, Kit *kit)
 	log->position = FIRST_POSITION;
 	log->options = (WcLogOptions) {
 		.store = STORE,.pending_max = 64 << 20,.pending_memory = 64 << 20,.flight = wc_flight_init(flight, PLACES, PLACES),
-		.claims = wc_claims_init(claims, 42),.applied = &log->applied
+		.claims = wc_claims_init(claims, 42, 1),.applied = &log->applied
 	};
 	wc_claims_reset(log->options.claims);
 	assert_ok(kit, wc_engine_begin_log(kit->engine, log->position, &kit->err));

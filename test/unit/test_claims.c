@@ -19,6 +19,7 @@
 #define S(literal)	wc_slice(literal, sizeof(literal) - 1)
 #define PLACES		8
 #define OPENING		3
+#define PROCESSES	8
 
 /* What processes share, and an engine's lock table over it. */
 typedef struct Site
@@ -45,7 +46,7 @@ set_up(void **state)
 
 	assert_non_null(site);
 	site->flight = wc_flight_init(zeroed(wc_flight_size(PLACES)), PLACES, PLACES);
-	site->claims = wc_claims_init(zeroed(wc_claims_size()), 42);
+	site->claims = wc_claims_init(zeroed(wc_claims_size(PROCESSES)), 42, PROCESSES);
 	wc_claims_reset(site->claims);
 	wc_claims_open(site->claims, OPENING);
 	site->table = wc_locktable_create(site->claims, site->flight);

@@ -73,7 +73,7 @@ set_up(void **state)
 	assert_non_null(memory);
 	memset(memory, 0, size);
 	log->flight = wc_flight_init(memory, PLACES, PLACES);
-	log->claims = calloc(1, wc_claims_size());
+	log->claims = calloc(1, wc_claims_size(1));
 	assert_non_null(log->claims);
 	log->getcache = kit_getcache(1 << 16, 1);
 	log->pending_memory = 64 << 20;

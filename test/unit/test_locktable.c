@@ -28,7 +28,7 @@ make_table(void)
 
 	if (claims == NULL)
 	{
-		claims = wc_claims_init(calloc(1, wc_claims_size()), 42);
+		claims = wc_claims_init(calloc(1, wc_claims_size(1)), 42, 1);
 		flight = wc_flight_init(calloc(1, wc_flight_size(1) + 64), 1, 1);
 	}
 	table = wc_locktable_create(claims, flight);

@@ -1,15 +1,51 @@
 /*
- * client/local/claim.c: locks the rows of a small transaction in shared memory, at its commit.
+ * client/local/claim.c: locks rows in shared memory.
  */
 #include "postgres.h"
 
 #include "channel/flight.h"
+#include "channel/shmem.h"
 #include "client/local/claim.h"
 #include "model/batch.h"
 
-/* The transaction's claims. */
-static WcClaim taken[WC_CLAIMS_MAX];
+/* The claims of the commit. */
+static WcClaim taken[WC_CLAIMS_MAX + WC_CLAIMS_HELD_MAX];
 static int ntaken;
+
+static bool holds;				/* statements have locked rows */
+
+/* --- statements --------------------------------------------------------------------- */
+
+bool
+wc_claim_row(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added)
+{
+	*added = false;
+	if (locker->xid != locker->owner ||
+		!wc_claims_hold(wc_claims(), wc_places(), wc_shmem_my_process(), locker->owner, table_id, row, locker->mode, added))
+		return false;
+	holds = true;
+	return true;
+}
+
+void
+wc_claim_return(void)
+{
+	wc_claims_drop_last(wc_claims(), wc_shmem_my_process());
+}
+
+uint32
+wc_claim_nrows(void)
+{
+	return holds ? wc_claims_nheld(wc_claims(), wc_shmem_my_process()) : 0;
+}
+
+void
+wc_claim_nth(uint32 n, WcHeldRow *held)
+{
+	wc_claims_held(wc_claims(), wc_shmem_my_process(), n, held);
+}
+
+/* --- the commit --------------------------------------------------------------------- */
 
 /* True if all rows are free at this moment.  It only reads: a claim that is taken and given back would send other
  * transactions to the engine. */
@@ -37,8 +73,10 @@ wc_claim_rows(uint64 xid, uint16 place, WcSlice operations)
 	WcDecoder	d = wc_decoder(operations);
 	WcOp		op;
 
-	if (opening == 0 || !are_free(opening, operations))
+	if (operations.len > 0 && (opening == 0 || !are_free(opening, operations)))
 		return false;
+	for (uint32 n = wc_claim_nrows(); n > 0; n--)
+		wc_claims_promote(wc_claims(), wc_shmem_my_process(), n - 1, place, xid, &taken[ntaken++]);
 	while (wc_batch_next_op(&d, &op, NULL) == WC_OK)
 	{
 		if (!wc_claims_take(wc_claims(), wc_places(), opening, op.table_id, op.row, operations.len, place, xid, &taken[ntaken]))
@@ -54,13 +92,15 @@ wc_claim_rows(uint64 xid, uint16 place, WcSlice operations)
 void
 wc_claim_give_back(void)
 {
-	for (int i = 0; i < ntaken; i++)
-		wc_claims_give_back(wc_claims(), &taken[i]);
-	ntaken = 0;
+	while (ntaken > 0)
+		wc_claims_give_back(wc_claims(), &taken[--ntaken]);
 }
 
 void
 wc_claim_forget(void)
 {
 	ntaken = 0;
+	if (holds)
+		wc_claims_drop_all(wc_claims(), wc_shmem_my_process());
+	holds = false;
 }

@@ -1,25 +1,41 @@
 /*
- * client/local/claim.h: locks the rows of a small transaction in shared memory, at its commit (wire/claims.h).
+ * client/local/claim.h: locks rows in shared memory (wire/claims.h).
  */
 #ifndef WC_CLIENT_LOCAL_CLAIM_H
 #define WC_CLIENT_LOCAL_CLAIM_H
 
 #include "postgres.h"
 
-#include "base/slice.h"
+#include "client/driver.h"
+#include "wire/claims.h"
 
 /*
- * Locks the rows of these operations exclusively, as long as the transaction has its place in flight: until it has been
- * applied, or was rolled back.  False: nothing is locked, and the caller has to ask the engine, because another
- * transaction has (or may have) locked one of the rows, or the operations are too many, or of other kinds.  Never waits.
+ * A statement locks the row until the transaction ends.  *added: it was not locked so before.  False: nothing is locked, and the
+ * caller has to ask the engine: another transaction may have locked the row, or this is a subtransaction, of which the
+ * rollback would have to unlock the row.  Never waits.
+ */
+extern bool wc_claim_row(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added);
+
+/* Unlocks the row that was locked last, of which `added` was true; never fails. */
+extern void wc_claim_return(void);
+
+/* The number of rows that statements have locked here, and the n-th of them, from 0. */
+extern uint32 wc_claim_nrows(void);
+extern void wc_claim_nth(uint32 n, WcHeldRow *held);
+
+/*
+ * At the commit: locks the rows of these operations exclusively, and those that statements have locked, as long as the
+ * transaction has its place in flight: until it has been applied, or was rolled back.  False: nothing is locked but what
+ * statements have locked, and the caller has to ask the engine, because another transaction has (or may have) locked one
+ * of the rows, or the operations are too many, or of other kinds.  Never waits.
  */
 extern bool wc_claim_rows(uint64 xid, uint16 place, WcSlice operations);
 
-/* Takes back the transaction's locks, if it has any: before the caller asks the engine instead, and when the transaction is
+/* Takes back what wc_claim_rows has locked, if anything: before the caller asks the engine instead, and when the transaction is
  * rolled back, before it frees its place.  Never fails. */
 extern void wc_claim_give_back(void);
 
-/* The transaction has committed. */
+/* The transaction has ended: unlocks what statements have locked.  Never fails. */
 extern void wc_claim_forget(void);
 
 #endif

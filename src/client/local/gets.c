@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "channel/shmem.h"
 #include "client/local/gets.h"
+#include "wire/frame.h"
 
 typedef struct Place
 {
@@ -20,10 +21,15 @@ static int	ntaken;
 bool
 wc_gets_may_share(const WcDriverOpen *open)
 {
+	return open->snapshot != 0 && !open->own_writes && wc_gets_may_find(open);
+}
+
+bool
+wc_gets_may_find(const WcDriverOpen *open)
+{
 	const WcScan *scan = open->scan;
 
-	return open->snapshot != 0 && !open->own_writes && open->clock_offset_us == 0 &&
-		scan->nranges == 1 && wc_range_is_point(&scan->ranges[0]) &&
+	return open->clock_offset_us == 0 && scan->nranges == 1 && wc_range_is_point(&scan->ranges[0]) &&
 		scan->as_of_ts == WC_TS_LATEST && scan->ts_min == 0 && scan->ts_max == WC_TS_LATEST &&
 		!scan->raw && !scan->measured;
 }
@@ -111,6 +117,80 @@ wc_gets_find(const WcDriverOpen *open, WcSlice get, WcBuf *block)
 	wc_getcache_count(cache, wc_shmem_my_process(), found == WC_GET_FOUND);
 	return found;
 }
+
+/* --- the newest state --------------------------------------------------------------- */
+
+WcGetFound
+wc_gets_find_now(const WcScan *get, WcBuf *block)
+{
+	static WcBuf bytes = WC_BUF_INIT;
+	WcGetFound	found;
+
+	wc_buf_reset(&bytes, WC_FRAME_KEEP);
+	wc_scan_encode(&bytes, get);
+	if (bytes.failed)
+		return WC_GET_ABSENT;
+	/* nobody else writes the row: its answer is valid in each epoch up to the newest */
+	found = wc_getcache_find(wc_shmem_getcache(), UINT64_MAX, get->table_id, get->ranges[0].start, wc_buf_slice(&bytes),
+							 wc_clock_wall_us(), block);
+	if (found == WC_GET_FOUND)
+		wc_getcache_count(wc_shmem_getcache(), wc_shmem_my_process(), true);
+	return found;
+}
+
+/* Gets of some tables, of which shared memory had answers. */
+#define LIKES 16
+
+typedef struct Like
+{
+	uint32		table_id;		/* 0: none */
+	WcScan		scan;
+	WcBuf		bytes;			/* the scan, encoded */
+	WcArena		arena;			/* and its parts */
+} Like;
+
+static Like likes[LIKES];
+
+/* A Get with other columns of the same number is taken for the same one, until wc_gets_unlike. */
+void
+wc_gets_note(const WcScan *get)
+{
+	Like	   *like = &likes[get->table_id % LIKES];
+
+	if (like->table_id == get->table_id && like->scan.ncolumns == get->ncolumns && like->scan.nfamilies == get->nfamilies &&
+		like->scan.key_only == get->key_only)
+		return;
+	if (get->filter != NULL || get->filter_text.len > 0 || get->aggregation != NULL)
+		return;
+	like->table_id = 0;
+	wc_buf_reset(&like->bytes, WC_FRAME_KEEP);
+	wc_scan_encode(&like->bytes, get);
+	wc_arena_reset(&like->arena);
+	if (!like->bytes.failed && wc_scan_decode(wc_buf_slice(&like->bytes), &like->arena, &like->scan, NULL) == WC_OK)
+		like->table_id = get->table_id;
+}
+
+const WcScan *
+wc_gets_like(const WcScan *scan)
+{
+	Like	   *like = &likes[scan->table_id % LIKES];
+
+	if (like->table_id != scan->table_id)
+		return NULL;
+	like->scan.ranges[0] = scan->ranges[0];
+	return &like->scan;
+}
+
+void
+wc_gets_unlike(const WcScan *scan)
+{
+	Like	   *like = &likes[scan->table_id % LIKES];
+
+	if (like->table_id == scan->table_id)
+		like->table_id = 0;
+}
+
+/* --- leaving epochs ------------------------------------------------------------------ */
 
 static void
 leave(int i)

@@ -33,6 +33,19 @@ extern bool wc_gets_enter_marked(uint64 snapshot, uint32 process, uint64 mark);
  * answer to block. */
 extern WcGetFound wc_gets_find(const WcDriverOpen *open, WcSlice get, WcBuf *block);
 
+/*
+ * Gets in the newest state, of a row that the transaction has locked.  wc_gets_may_find: may the answer be read from shared memory?
+ * wc_gets_find_now appends it to block.  wanted: the answer should be kept.
+ */
+extern bool wc_gets_may_find(const WcDriverOpen *open);
+extern WcGetFound wc_gets_find_now(const WcScan *get, WcBuf *block);
+
+/* Notes that shared memory had the answer to this Get.  wc_gets_like: the last such Get of the scan's table, with the scan's row;
+ * valid until the next call; NULL: there is none.  wc_gets_unlike: shared memory does not have it any more. */
+extern void wc_gets_note(const WcScan *get);
+extern const WcScan *wc_gets_like(const WcScan *scan);
+extern void wc_gets_unlike(const WcScan *scan);
+
 /* Leaves the epoch of a snapshot, or of all snapshots; never fails. */
 extern void wc_gets_leave(uint64 snapshot);
 extern void wc_gets_leave_all(void);

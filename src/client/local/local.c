@@ -425,9 +425,33 @@ local_precommit(uint64 xid, uint64 length, uint64 snapshot)
 	return ask_to_take(WC_MSG_PRECOMMIT, xid, length, snapshot, NULL);
 }
 
+/* The engine locks the rows that the transaction has claimed: a prepared transaction's locks outlive the session. */
+static void
+lock_claimed_rows(uint64 xid)
+{
+	for (uint32 n = wc_claim_nrows(); n > 0; n--)
+	{
+		WcHeldRow	held;
+		WcSlice		row;
+		WcLockResult result;
+		WcLockMessage m = {.owner = xid,.xid = xid,.subid = TopSubTransactionId,.nrows = 1,.rows = &row};
+
+		wc_claim_nth(n - 1, &held);
+		row = wc_slice(held.row, held.len);
+		m.table_id = held.table_id;
+		m.mode = (uint8) held.mode;
+		m.cid = InvalidCommandId;
+		local_lock_rows(&m, &result);
+		if (result.nlocked != 1)
+			elog(ERROR, "a row of table %u that this transaction has locked is locked by transaction " UINT64_FORMAT,
+				 held.table_id, result.holder);
+	}
+}
+
 static uint64
 local_prepare(uint64 xid, uint64 length, uint64 snapshot, WcDriverTake take)
 {
+	lock_claimed_rows(xid);
 	return ask_to_take(WC_MSG_PREPARE, xid, length, snapshot, take);
 }
 
@@ -450,7 +474,7 @@ hand_over_locks(uint64 xid)
 static bool
 local_hand_over(uint64 xid, uint16 place, WcSlice rest)
 {
-	if (rest.len > 0 && !wc_claim_rows(xid, place, rest))
+	if (!wc_claim_rows(xid, place, rest))
 		return false;
 	if ((!wc_local_txn.has_locks && !wc_local_txn.has_batch) || hand_over_locks(xid))
 		return true;
@@ -531,6 +555,8 @@ const WcDriver wc_local_driver = {
 	.list_namespaces = wc_local_list_namespaces,
 	.new_table_id = wc_local_new_table_id,
 	.scan_open = wc_local_scan_open,
+	.claim = wc_local_claim,
+	.unclaim = wc_claim_return,
 	.scan_take = wc_local_scan_take,
 	.scan_next = wc_local_scan_next,
 	.scans_open = wc_local_scans_open,

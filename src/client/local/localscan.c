@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "client/local/claim.h"
 #include "client/local/gets.h"
 #include "client/local/local.h"
 
@@ -295,10 +296,48 @@ find_answer(WcDriverScan *scan, const WcDriverOpen *open)
 	{
 		scan->stash_len = scan->stash.len;
 		scan->stashed = scan->complete = true;
+		wc_gets_note(open->scan);
 	}
 	else
 		give_buffer(&scan->stash);
 	return found;
+}
+
+/* A buffer for an answer in shared memory, which the next call reuses. */
+static WcBuf claimed = WC_BUF_INIT;
+
+bool
+wc_local_claim(const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverClaim *claim)
+{
+	const WcScan *scan = open->scan;
+	const WcScan *like = claim->any ? wc_gets_like(scan) : NULL;
+
+	claim->added = claim->wanted = false;
+	if (!wc_gets_may_find(open) ||
+		(!claim->held && !wc_claim_row(locker, scan->table_id, scan->ranges[0].start, &claim->added)))
+		return false;
+	if (!claim->any)
+		wc_gets_note(scan);
+	wc_buf_reset(&claimed, WC_FRAME_KEEP);
+	if (like != NULL && wc_gets_find_now(like, &claimed) == WC_GET_FOUND)
+		claim->get = like;
+	else
+	{
+		WcGetFound	found = wc_gets_find_now(scan, &claimed);
+
+		if (like != NULL)
+			wc_gets_unlike(scan);
+		claim->get = scan;
+		claim->wanted = found == WC_GET_WANTED;
+		if (found != WC_GET_FOUND)
+		{
+			if (claim->added)
+				wc_claim_return();
+			return false;
+		}
+	}
+	claim->answer = wc_buf_slice(&claimed);
+	return true;
 }
 
 /* Prepares the request for the scan's first block. */
@@ -358,7 +397,7 @@ wc_local_scan_take(WcDriverScan *scan, const WcDriverOpen *open, const WcDriverL
 	m.open = begin_scan(scan, open);
 	wc_local_txn.has_locks = true;
 	wc_message_take_encode(wc_connection_message(), &m, open->scan);
-	scan->pending = wc_connection_send(WC_MSG_TAKE, 0, WC_SEND_BRIEF);
+	scan->pending = wc_connection_send(WC_MSG_TAKE, open->keep ? WC_FLAG_KEEP : 0, WC_SEND_BRIEF);
 	scan->target = Min(scan->target * 4, WC_BLOCK_MAX);
 	frame = wc_local_await(scan->pending);
 	if (frame->header.type == WC_MSG_OK && !frame->dropped)

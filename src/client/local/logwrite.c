@@ -128,6 +128,7 @@ wc_stream_prepared(void)
 {
 	if (place != WC_RECORD_NO_PLACE)
 		wc_flight_prepared(wc_places(), place, place_xid);
+	wc_claim_forget();
 	forget();
 }
 
@@ -135,5 +136,6 @@ void
 wc_stream_aborted(void)
 {
 	wc_stream_leave_place();
+	wc_claim_forget();
 	forget();
 }

@@ -238,6 +238,29 @@ wc_batch_empty(void)
 	return start + buffer.len == 0;
 }
 
+/* Operations in a larger buffer are not looked through. */
+#define LOOK_BYTES 4096
+
+bool
+wc_batch_may_write(uint32 table_id, WcSlice row)
+{
+	WcDecoder	d;
+	WcOp		op;
+	WcStatus	status;
+
+	if (builder.op_open)
+		wc_batch_row_abandon(&builder);
+	if (start > 0 || buffer.len > LOOK_BYTES)
+		return true;
+	d = wc_decoder(wc_buf_slice(&buffer));
+	while ((status = wc_batch_next_op(&d, &op, NULL)) == WC_OK)
+	{
+		if (op.kind != WC_OP_ROW || (op.table_id == table_id && wc_slice_eq(op.row, row)))
+			return true;
+	}
+	return status != WC_END;
+}
+
 WcBatchMark
 wc_batch_mark(void)
 {

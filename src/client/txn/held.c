@@ -66,7 +66,7 @@ find_held(uint32 table_id, WcSlice row)
 
 /* If the subtransaction that locked the row is rolled back, later operations on the row are, too. */
 void
-wc_rows_note_held(uint32 table_id, WcSlice row, bool absent)
+wc_rows_note_held(uint32 table_id, WcSlice row, WcRowLockMode mode, bool absent)
 {
 	Held	   *h = find_held(table_id, row);
 
@@ -78,7 +78,9 @@ wc_rows_note_held(uint32 table_id, WcSlice row, bool absent)
 		h->table_id = table_id;
 		h->len = row.len;
 		memcpy(h->key, row.data, row.len);
+		h->mode = mode;
 	}
+	h->mode = Max(h->mode, mode);
 	h->absent = absent;
 	h->same_as = 0;
 }
@@ -90,7 +92,6 @@ wc_rows_note_same(const WcRowLockRequest *request, WcSlice row)
 
 	if (h == NULL || request->snapshot == NULL || request->nfamilies > HELD_FAMILIES)
 		return;
-	h->mode = request->mode;
 	h->seen = request->seen;
 	h->same_as = wc_snapshot_number(request->snapshot);
 	h->nfamilies = request->nfamilies;
@@ -135,6 +136,14 @@ wc_rows_known(const WcScan *scan, uint64 snapshot)
 		return false;
 	h = find_held(scan->table_id, scan->ranges[0].start);
 	return h != NULL && h->seen && h->same_as == snapshot && same_families(h, scan->nfamilies, scan->families);
+}
+
+bool
+wc_rows_held(uint32 table_id, WcSlice row, WcRowLockMode mode)
+{
+	const Held *h = find_held(table_id, row);
+
+	return h != NULL && h->mode >= mode;
 }
 
 bool

@@ -132,8 +132,11 @@ extern void wc_rows_forget_held(void);
 /* The last so many locked rows are remembered. */
 #define WC_ROWS_HELD_MAX 16
 
-/* The row has been locked in mode NO KEY UPDATE or EXCLUSIVE.  absent: it did not exist. */
-extern void wc_rows_note_held(uint32 table_id, WcSlice row, bool absent);
+/* The row has been locked in this mode, NO KEY UPDATE or EXCLUSIVE.  absent: it did not exist. */
+extern void wc_rows_note_held(uint32 table_id, WcSlice row, WcRowLockMode mode, bool absent);
+
+/* Is the row remembered as locked in this mode, or a stronger one? */
+extern bool wc_rows_held(uint32 table_id, WcSlice row, WcRowLockMode mode);
 
 /* And it has not changed since the request's snapshot: while it is locked, that stays so. */
 extern void wc_rows_note_same(const WcRowLockRequest *request, WcSlice row);
@@ -161,6 +164,9 @@ extern WcBatchMark wc_batch_mark(void);
 extern void wc_batch_cut(WcBatchMark mark); /* never fails */
 extern void wc_batch_send(void);	/* the driver's copy becomes the same as the batch */
 extern bool wc_batch_empty(void);
+
+/* May the transaction have written the row?  False is certain. */
+extern bool wc_batch_may_write(uint32 table_id, WcSlice row);
 extern void wc_batch_forget(void);	/* end of the transaction; never fails */
 
 /*

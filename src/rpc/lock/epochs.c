@@ -259,6 +259,12 @@ wc_epochs_held_us(WcEpochs *e, uint32_t process)
 	return oldest;
 }
 
+uint64_t
+wc_epochs_current(const WcEpochs *e)
+{
+	return wc_getcache_epoch(e->cache);
+}
+
 void
 wc_epochs_keep(WcEpochs *e, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, WcSlice answer,
 			   int64_t valid_from_us, int64_t valid_until_us)

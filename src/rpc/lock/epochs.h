@@ -38,6 +38,9 @@ extern bool wc_epochs_tidy(WcEpochs *epochs);
 /* When the oldest snapshot was taken that is kept because this process reads in its epoch; 0: there is none. */
 extern int64_t wc_epochs_held_us(WcEpochs *epochs, uint32_t process);
 
+/* The current epoch: the newest state has at least the commits of this epoch. */
+extern uint64_t wc_epochs_current(const WcEpochs *epochs);
+
 /* Keeps an answer that was read at the snapshot of an epoch (wc_getcache_add). */
 extern void wc_epochs_keep(WcEpochs *epochs, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get,
 						   WcSlice answer, int64_t valid_from_us, int64_t valid_until_us);

@@ -170,9 +170,9 @@ holder_of_table(const WcLockWork *w)
 }
 
 static uint64_t
-claimant_of_row(const WcLockWork *w, uint64_t hash)
+claimant_of_row(const WcLockWork *w, uint64_t hash, WcSlice row)
 {
-	return wc_claims_holder(w->table->claims, w->table->flight, hash, w->owner->xid);
+	return wc_claims_holder(w->table->claims, w->table->flight, hash, w->request->table_id, row, w->request->mode, w->owner->xid);
 }
 
 /* True: the owner has a lock that is enough, or another transaction has one that conflicts. */
@@ -190,7 +190,7 @@ look(const WcLockWork *w, uint64_t hash, WcSlice row, WcLockHolder *holder) WC_R
 	if (w->here != NULL && holder->xid == 0)
 		holder->xid = holder_of_table(w);
 	if (holder->xid == 0)
-		holder->xid = claimant_of_row(w, hash);
+		holder->xid = claimant_of_row(w, hash, row);
 	return holder->xid != 0;
 }
 
@@ -292,7 +292,7 @@ try_acquire(WcLockWork *w, uint64_t hash, WcSlice row, WcLockHolder *holder, boo
 	/* Count first, then read the claim: a backend that claims the row at this moment sees the count, or its claim is
 	 * seen here. */
 	wc_claims_count(w->table->claims, hash);
-	holder->xid = claimant_of_row(w, hash);
+	holder->xid = claimant_of_row(w, hash, row);
 	if (holder->xid == 0)
 	{
 		status = make_share(w) ? add(w, hash, row, err) : no_memory(err);
