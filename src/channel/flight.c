@@ -57,7 +57,7 @@
 #define QUIET_US 2000
 
 /* After a process has waited for a commit to be applied, so many commits wake the follower. */
-#define EAGER_COMMITS 16
+#define EAGER_COMMITS 4
 
 static WcFollowing *following;
 static WcFlight *places;

@@ -197,6 +197,12 @@ extern void wc_client_snapshot_take(WcClientSnapshot *snapshot);
 extern WcClientScan *wc_client_scan_open(const WcScan *scan, WcClientSnapshot *snapshot, CommandId cid,
 										 uint64 rows_hint, MemoryContext context);
 
+/*
+ * The same for a Get at the newest state, if its row is quiet: no commit that has written it is in flight.  So the caller
+ * does not wait for other commits.  NULL: the row is not quiet, or the transaction may have written it.
+ */
+extern WcClientScan *wc_client_scan_quiet(const WcScan *scan, CommandId cid, MemoryContext context);
+
 /* What a scan waits for, by the clock of wc_clock_monotonic_us. */
 typedef struct WcClientWait
 {

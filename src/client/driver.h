@@ -82,6 +82,7 @@ typedef struct WcDriverOpen
 	uint64		snapshot;		/* number; 0: the newest state.  A new number means: take a snapshot now */
 	CommandId	cid;
 	bool		lock_first;		/* modify: the row of a Get at the newest state is locked before it is read */
+	bool		quiet;			/* scan_open: the row of a Get is read in the newest state; what the reader must see of it is applied */
 	bool		keep;			/* scan_take: the answer should be kept in shared memory */
 	bool		own_writes;		/* the transaction has written: the scan may see its writes */
 	int64		clock_offset_us;
@@ -243,6 +244,9 @@ typedef struct WcDriver
 
 	/* As wc_client_scan_ready, for the next block; NULL: the driver has no socket. */
 	bool		(*scan_ready) (WcDriverScan *scan, WcClientWait *wait);
+
+	/* May the Get be opened as `quiet`?  No round trip, never fails. */
+	bool		(*is_quiet) (const WcDriverOpen *open);
 
 	/*
 	 * Locks the row of a Get, and finds the Get's answer in the newest state, both without a round trip; the transaction has not

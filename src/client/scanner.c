@@ -4,9 +4,11 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "channel/flight.h"
 #include "client/settings.h"
 #include "client/state.h"
 
@@ -75,6 +77,27 @@ wc_scan_take(const WcScan *scan, const WcDriverLocker *locker, bool keep, Comman
 		return s;
 	wc_client_scan_close(s);
 	return NULL;
+}
+
+WcClientScan *
+wc_client_scan_quiet(const WcScan *scan, CommandId cid, MemoryContext context)
+{
+	const WcDriver *driver = wc_driver_of(scan->table_id);
+	WcDriverOpen open = {
+		.scan = scan,.cid = cid,.clock_offset_us = wc_client_clock_offset_us(),.quiet = true,.rows_hint = 1
+	};
+	WcClientScan *s;
+
+	if (driver->is_quiet == NULL || wc_client_read_timestamp() != WC_TS_LATEST ||
+		wc_batch_may_write(scan->table_id, scan->ranges[0].start) || RecoveryInProgress())
+		return NULL;
+	wc_xact_join();
+	wc_following_await_catalog(MyDatabaseId);
+	if (!driver->is_quiet(&open))
+		return NULL;
+	s = make_scan(driver, context);
+	driver->scan_open(&s->driver, &open);
+	return s;
 }
 
 /* The driver's block has the whole answer. */

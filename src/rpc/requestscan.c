@@ -158,6 +158,7 @@ wc_request_open(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnsw
 	WcSnapshot *snapshot;
 	WcScanner  *scanner;
 	bool		last;
+	uint64_t	epoch = wc_epochs_current(d->session.epochs);
 	WcStatus	status = wc_message_open_decode(body, &m, err);
 
 	if (status == WC_OK)
@@ -187,7 +188,7 @@ wc_request_open(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnsw
 	if (status != WC_OK)
 		return status;
 	if (last && (header->flags & WC_FLAG_KEEP) != 0)
-		keep_answer(d, &m, m.snapshot == 0 ? 0 : m.epoch, &scan, scanner);
+		keep_answer(d, &m, m.snapshot == 0 ? epoch : m.epoch, &scan, scanner);
 	answer_block(d, m.scan_no, scanner, last, answer);
 	return WC_OK;
 }

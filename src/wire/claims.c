@@ -238,6 +238,17 @@ wc_claims_give_back(WcClaims *c, const WcClaim *claim)
 
 /* --- a process ------------------------------------------------------------------------ */
 
+/* A process's claim is one of a transaction that runs: before it ends, the claim becomes a commit's. */
+bool
+wc_claims_is_quiet(const WcClaims *c, const WcFlight *flight, uint32_t table_id, WcSlice row)
+{
+	uint64_t	opening = atomic_load(&c->opening);
+	uint32_t	slot = slot_of_row(c, table_id, row);
+	uint64_t	claim = atomic_load(&c->slots[slot]);
+
+	return opening != 0 && (is_held(claim) || claimant(c, flight, claim) == 0) && is_open(c, opening, table_id, slot);
+}
+
 static void
 put_key(Row *r, WcSlice key)
 {

@@ -87,6 +87,14 @@ extern bool wc_claims_take(WcClaims *claims, const WcFlight *flight, uint64_t op
  */
 extern void wc_claims_give_back(WcClaims *claims, const WcClaim *claim);
 
+/* --- a process, when a statement reads a row --------------------------------------------- */
+
+/*
+ * Is the row locked by no transaction that may have ended?  Then all transactions that had ended before the call, and have
+ * written the row, are applied.  Reads neither the engine's locks nor the places, but their counters: false if in doubt.
+ */
+extern bool wc_claims_is_quiet(const WcClaims *claims, const WcFlight *flight, uint32_t table_id, WcSlice row);
+
 /* --- a process, when a statement locks a row -------------------------------------------- */
 
 /*

@@ -107,36 +107,39 @@ wc_gets_enter_marked(uint64 snapshot, uint32 process, uint64 mark)
 						  wc_getcache_enter_marked(wc_shmem_getcache(), wc_shmem_my_process(), (uint32) i, process, mark));
 }
 
-WcGetFound
-wc_gets_find(const WcDriverOpen *open, WcSlice get, WcBuf *block)
-{
-	WcGetCache *cache = wc_shmem_getcache();
-	WcGetFound	found = wc_getcache_find(cache, wc_gets_epoch(open->snapshot), open->scan->table_id,
-										 open->scan->ranges[0].start, get, wc_clock_wall_us(), block);
-
-	wc_getcache_count(cache, wc_shmem_my_process(), found == WC_GET_FOUND);
-	return found;
-}
-
-/* --- the newest state --------------------------------------------------------------- */
-
-WcGetFound
-wc_gets_find_now(const WcScan *get, WcBuf *block)
+static WcGetFound
+find_answer(const WcScan *get, uint64 epoch, WcBuf *block)
 {
 	static WcBuf bytes = WC_BUF_INIT;
-	WcGetFound	found;
 
 	wc_buf_reset(&bytes, WC_FRAME_KEEP);
 	wc_scan_encode(&bytes, get);
 	if (bytes.failed)
 		return WC_GET_ABSENT;
-	/* nobody else writes the row: its answer is valid in each epoch up to the newest */
-	found = wc_getcache_find(wc_shmem_getcache(), UINT64_MAX, get->table_id, get->ranges[0].start, wc_buf_slice(&bytes),
-							 wc_clock_wall_us(), block);
-	if (found == WC_GET_FOUND)
-		wc_getcache_count(wc_shmem_getcache(), wc_shmem_my_process(), true);
+	return wc_getcache_find(wc_shmem_getcache(), epoch, get->table_id, get->ranges[0].start, wc_buf_slice(&bytes),
+							wc_clock_wall_us(), block);
+}
+
+WcGetFound
+wc_gets_find(const WcDriverOpen *open, WcBuf *block)
+{
+	WcGetFound	found = find_answer(open->scan, wc_gets_epoch(open->snapshot), block);
+
+	wc_getcache_count(wc_shmem_getcache(), wc_shmem_my_process(), found == WC_GET_FOUND);
 	return found;
 }
+
+/* A row's answer in the newest state is valid in each epoch since its last change. */
+WcGetFound
+wc_gets_find_now(const WcScan *get, WcBuf *block)
+{
+	WcGetFound	found = find_answer(get, UINT64_MAX, block);
+
+	wc_getcache_count(wc_shmem_getcache(), wc_shmem_my_process(), found == WC_GET_FOUND);
+	return found;
+}
+
+/* --- Gets of which there were answers ------------------------------------------------- */
 
 /* Gets of some tables, of which shared memory had answers. */
 #define LIKES 16

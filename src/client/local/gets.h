@@ -29,13 +29,12 @@ extern bool wc_gets_mark(uint64 snapshot, uint64 mark);
 /* Gives the snapshot the epoch that another process has marked with this mark.  False: the process has no such mark. */
 extern bool wc_gets_enter_marked(uint64 snapshot, uint32 process, uint64 mark);
 
-/* Looks for the answer to a Get, encoded as get, at a snapshot with an epoch; appends the
- * answer to block. */
-extern WcGetFound wc_gets_find(const WcDriverOpen *open, WcSlice get, WcBuf *block);
+/* Looks for the answer to a Get at a snapshot with an epoch; appends the answer to block. */
+extern WcGetFound wc_gets_find(const WcDriverOpen *open, WcBuf *block);
 
 /*
- * Gets in the newest state, of a row that the transaction has locked.  wc_gets_may_find: may the answer be read from shared memory?
- * wc_gets_find_now appends it to block.  wanted: the answer should be kept.
+ * The same in the newest state, of a row that the transaction has locked, or that is quiet (wire/claims.h).
+ * wc_gets_may_find: may the answer be read from shared memory?
  */
 extern bool wc_gets_may_find(const WcDriverOpen *open);
 extern WcGetFound wc_gets_find_now(const WcScan *get, WcBuf *block);

@@ -555,6 +555,7 @@ const WcDriver wc_local_driver = {
 	.list_namespaces = wc_local_list_namespaces,
 	.new_table_id = wc_local_new_table_id,
 	.scan_open = wc_local_scan_open,
+	.is_quiet = wc_local_is_quiet,
 	.claim = wc_local_claim,
 	.unclaim = wc_claim_return,
 	.scan_take = wc_local_scan_take,

@@ -74,6 +74,7 @@ extern void wc_local_set_stats(WcClientScanStats *stats, const WcScanReport *rep
 extern bool wc_local_snapshot_enter(uint64 number, bool wait);
 
 extern void wc_local_scan_open(WcDriverScan *scan, const WcDriverOpen *open);
+extern bool wc_local_is_quiet(const WcDriverOpen *open);
 extern bool wc_local_claim(const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverClaim *claim);
 extern bool wc_local_scan_take(WcDriverScan *scan, const WcDriverOpen *open, const WcDriverLocker *locker,
 							   WcTakeResult *result);

@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "channel/flight.h"
 #include "client/local/claim.h"
 #include "client/local/gets.h"
 #include "client/local/local.h"
@@ -282,16 +283,12 @@ wc_local_is_brief(const WcDriverOpen *open)
 static WcGetFound
 find_answer(WcDriverScan *scan, const WcDriverOpen *open)
 {
-	static WcBuf get = WC_BUF_INIT;
-	WcGetFound	found = WC_GET_ABSENT;
+	WcGetFound	found;
 
-	if (!wc_gets_may_share(open) || wc_gets_epoch(open->snapshot) == 0)
+	if (!open->quiet && (!wc_gets_may_share(open) || wc_gets_epoch(open->snapshot) == 0))
 		return WC_GET_ABSENT;
-	wc_buf_reset(&get, WC_FRAME_KEEP);
-	wc_scan_encode(&get, open->scan);
 	scan->stash = take_buffer();
-	if (!get.failed)
-		found = wc_gets_find(open, wc_buf_slice(&get), &scan->stash);
+	found = open->quiet ? wc_gets_find_now(open->scan, &scan->stash) : wc_gets_find(open, &scan->stash);
 	if (found == WC_GET_FOUND)
 	{
 		scan->stash_len = scan->stash.len;
@@ -303,6 +300,13 @@ find_answer(WcDriverScan *scan, const WcDriverOpen *open)
 	return found;
 }
 
+bool
+wc_local_is_quiet(const WcDriverOpen *open)
+{
+	return wc_gets_may_find(open) &&
+		wc_claims_is_quiet(wc_claims(), wc_places(), open->scan->table_id, open->scan->ranges[0].start);
+}
+
 /* A buffer for an answer in shared memory, which the next call reuses. */
 static WcBuf claimed = WC_BUF_INIT;
 
@@ -311,6 +315,7 @@ wc_local_claim(const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverC
 {
 	const WcScan *scan = open->scan;
 	const WcScan *like = claim->any ? wc_gets_like(scan) : NULL;
+	WcGetFound	found;
 
 	claim->added = claim->wanted = false;
 	if (!wc_gets_may_find(open) ||
@@ -319,25 +324,17 @@ wc_local_claim(const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverC
 	if (!claim->any)
 		wc_gets_note(scan);
 	wc_buf_reset(&claimed, WC_FRAME_KEEP);
-	if (like != NULL && wc_gets_find_now(like, &claimed) == WC_GET_FOUND)
-		claim->get = like;
-	else
-	{
-		WcGetFound	found = wc_gets_find_now(scan, &claimed);
-
-		if (like != NULL)
-			wc_gets_unlike(scan);
-		claim->get = scan;
-		claim->wanted = found == WC_GET_WANTED;
-		if (found != WC_GET_FOUND)
-		{
-			if (claim->added)
-				wc_claim_return();
-			return false;
-		}
-	}
+	claim->get = like != NULL ? like : scan;
+	found = wc_gets_find_now(claim->get, &claimed);
 	claim->answer = wc_buf_slice(&claimed);
-	return true;
+	claim->wanted = found == WC_GET_WANTED;
+	if (found == WC_GET_FOUND)
+		return true;
+	if (like != NULL)
+		wc_gets_unlike(scan);
+	if (claim->added)
+		wc_claim_return();
+	return false;
 }
 
 /* Prepares the request for the scan's first block. */

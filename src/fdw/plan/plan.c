@@ -528,6 +528,17 @@ barriers_first(PlannerInfo *root, List *clauses, int *nbarriers)
 	return list_concat(barriers, others);
 }
 
+static bool
+reads_alone(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	const Query *query = root->parse;
+
+	return query->commandType == CMD_SELECT && root->parent_root == NULL && list_length(query->rtable) == 1 && !query->hasSubLinks &&
+		query->cteList == NIL && !contain_mutable_functions((Node *) query->targetList) &&
+		!contain_mutable_functions(query->havingQual) &&
+		!contain_mutable_functions((Node *) extract_actual_clauses(rel->baserestrictinfo, false));
+}
+
 /* Sets the plan's fields about its rows: their columns, their number, their locks. */
 static void
 plan_rows(PlannerInfo *root, RelOptInfo *rel, ForeignPath *path, const WcQuals *quals, WcScanPlan *plan)
@@ -551,6 +562,7 @@ plan_rows(PlannerInfo *root, RelOptInfo *rel, ForeignPath *path, const WcQuals *
 	}
 	set_limit(root, rel, &path->path, quals, plan);
 	plan->lock_mode = lock_mode(root, rel, rel_plan->wrel);
+	plan->alone = reads_alone(root, rel);
 	plan->warning = wc_warning_plan(rel, rel_plan->wrel, quals, &rel_plan->size, rows);
 }
 

@@ -40,7 +40,8 @@ enum
 	NUMBER_NEVER,
 	NUMBER_GROUPED,
 	NUMBER_GROUPS_ORDERED,
-	NUMBER_DISTINCT_PARTS
+	NUMBER_DISTINCT_PARTS,
+	NUMBER_ALONE
 };
 
 /* A condition: (kind, part, op, exact, type, type, ...); an OR: ((exact), arm, arm, ...),
@@ -134,7 +135,7 @@ wc_scan_plan_encode(const WcScanPlan *plan)
 												  plan->limit != NULL, plan->offset != NULL));
 	numbers = lappend_int(numbers, plan->lock_mode);
 	numbers = list_concat(numbers, list_make4_int(plan->nbarriers, plan->ndecided_barriers, plan->ordered, plan->never));
-	numbers = list_concat(numbers, list_make3_int(plan->grouped, plan->groups_ordered, plan->distinct_parts));
+	numbers = list_concat(numbers, list_make4_int(plan->grouped, plan->groups_ordered, plan->distinct_parts, plan->alone));
 	list = list_make5(numbers, bitmap_to_list(plan->attrs), bitmap_to_list(plan->recheck_attrs),
 					  encode_conds(plan->conds), encode_conds(plan->cell_conds));
 	list = lappend(list, plan->warning);
@@ -244,6 +245,7 @@ wc_scan_plan_decode(List *fdw_private, List *exprs, WcScanPlan *plan)
 	plan->grouped = list_nth_int(numbers, NUMBER_GROUPED) != 0;
 	plan->groups_ordered = list_nth_int(numbers, NUMBER_GROUPS_ORDERED) != 0;
 	plan->distinct_parts = list_nth_int(numbers, NUMBER_DISTINCT_PARTS);
+	plan->alone = list_nth_int(numbers, NUMBER_ALONE) != 0;
 	plan->groups = list_nth(fdw_private, PRIVATE_GROUPS);
 	plan->aggregates = list_nth(fdw_private, PRIVATE_AGGREGATES);
 	plan->nbarriers = list_nth_int(numbers, NUMBER_BARRIERS);

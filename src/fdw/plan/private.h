@@ -62,6 +62,7 @@ typedef struct WcScanPlan
 	List	   *groups;			/* integers: attnum - 1 of the columns that make groups */
 	List	   *aggregates;		/* each (kind, att, state), see WcAggregatePlan; in the tuple after the columns */
 	int			distinct_parts;	/* of the rows with the same so many first parts of the key one is enough; 0: all are wanted */
+	bool		alone;			/* the query reads nothing but this table: it has no other, and no functions that could read one */
 	int			lookahead;		/* number of the node that knows the next keys (lookahead.h); -1: none */
 } WcScanPlan;
 

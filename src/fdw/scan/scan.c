@@ -51,6 +51,20 @@ opens_late(const EState *estate)
 		(ActivePortal != NULL && ActivePortal->status == PORTAL_DEFINED && ActivePortal->name[0] != '\0');
 }
 
+/*
+ * Does the client's statement read only what this scan reads?  Then a Get may read its row in the newest state, under READ
+ * COMMITTED.  (A query in a function that is not volatile reads by the snapshot of the statement that calls the function.)
+ */
+static bool
+reads_alone(const WcScanState *state, const ForeignScanState *node)
+{
+	const EState *estate = node->ss.ps.state;
+
+	return state->plan.alone && !IsolationUsesXactSnapshot() && state->mark == NULL && state->lock == NULL && state->limit == NULL &&
+		state->grouped == NULL && state->lookahead == NULL && ActivePortal != NULL && list_length(ActivePortal->stmts) == 1 &&
+		linitial(ActivePortal->stmts) == estate->es_plannedstmt && !opens_late(estate);
+}
+
 static WcClientSnapshot *
 snapshot_of(WcScanState *state, ForeignScanState *node)
 {
@@ -116,11 +130,12 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 		state->prefetch = wc_prefetch_create(state->resources.wrel, RelationGetDescr(node->ss.ss_currentRelation));
 		state->partkeys = wc_partkeys_create(node, state->resources.wrel, state->plan.conds);
 	}
+	state->alone = reads_alone(state, node);
 	if (opens_late(node->ss.ps.state))
 		wc_client_snapshot_take(snapshot_of(state, node));
-	else if (IsolationUsesXactSnapshot() || (plan->operation == CMD_SELECT && !may_take(state, &mode) && !wc_client_holds_rows()))
+	else if (IsolationUsesXactSnapshot() || (plan->operation == CMD_SELECT && !state->alone && !may_take(state, &mode) && !wc_client_holds_rows()))
 		(void) snapshot_of(state, node);
-	/* else: a row that was locked before or during the read needs no snapshot */
+	/* else: a row that was locked before or during the read needs no snapshot, nor perhaps that of a Get which is read alone */
 }
 
 WcClientSnapshot *
@@ -176,6 +191,19 @@ take_row(WcScanState *state, ForeignScanState *node, WcScan *scan)
 	else
 		wc_scan_mark_taken(state->mark, scan->ranges[0].start);
 	return true;
+}
+
+/* Reads the row of a Get without waiting for commits that have not written it.  False: the row must be read at the snapshot. */
+static bool
+read_quiet(WcScanState *state, ForeignScanState *node, WcScan *scan)
+{
+	EState	   *estate = node->ss.ps.state;
+
+	if (!state->alone || state->shared != NULL || !wc_scan_state_needs_no_snapshot(node, scan))
+		return false;
+	scan->batch_rows = (uint32) state->resources.wrel->fetch_size;
+	state->scan = wc_client_scan_quiet(scan, estate->es_snapshot->curcid, estate->es_query_cxt);
+	return state->scan != NULL;
 }
 
 static void
@@ -313,7 +341,7 @@ start(WcScanState *state, ForeignScanState *node)
 		return;
 	}
 	rows_hint = set_limits(state, &scan);
-	if (!take_row(state, node, &scan))
+	if (!take_row(state, node, &scan) && !read_quiet(state, node, &scan))
 		open_scan(state, node, &scan, state->bounds.point ? 1 : rows_hint);
 }
 

@@ -70,6 +70,7 @@ typedef struct WcScanState
 	bool		reader_rechecks;	/* the reader also reads the columns for rechecks */
 	bool		lenient;		/* widecol.on_undecodable is null, for this scan */
 	WcClientSnapshot *snapshot; /* the statement's; NULL: not taken yet */
+	bool		alone;			/* the client's statement reads nothing else: a Get need not read at the statement's snapshot */
 	WcClientScan *scan;
 	bool		done;			/* no more rows */
 	bool		asked;			/* below an asynchronous Append: opening was requested */
