@@ -150,14 +150,6 @@ claimant(const WcClaims *c, const WcFlight *flight, uint64_t claim)
 	return (xid & XID_MASK) == (claim & XID_MASK) ? xid : 0;
 }
 
-static uint64_t
-claimant_but(const WcClaims *c, const WcFlight *flight, uint64_t claim, uint64_t except)
-{
-	uint64_t	xid = claimant(c, flight, claim);
-
-	return xid == except ? 0 : xid;
-}
-
 /*
  * Makes *claim the one that takes the slot from the claim `before`; false: it cannot.  Both claims have the same table bits,
  * so that wc_claims_holder_in finds the later claim in place of the earlier one.
@@ -457,35 +449,6 @@ wc_claims_prefetch(const WcClaims *c, uint64_t hash)
 	__builtin_prefetch((const void *) &c->slots[slot_of(hash)]);
 }
 
-uint64_t
-wc_claims_holder(const WcClaims *c, const WcFlight *flight, uint64_t hash, uint32_t table_id, WcSlice row, WcRowLockMode mode,
-				 uint64_t except)
-{
-	uint64_t	claim = atomic_load(&c->slots[slot_of(hash)]);
-	uint64_t	xid = claimant_but(c, flight, claim, except);
-	const Row  *held;
-
-	if (xid == 0 || !is_held(claim))
-		return xid;
-	held = find_row(process_of(c, claim), table_id, row);
-	if (held == NULL || !wc_lockmode_conflicts((WcRowLockMode) atomic_load_explicit(&held->mode, memory_order_relaxed), mode))
-		return 0;
-	/* the rows may be those of the process's next transaction by now */
-	return claimant(c, flight, claim);
-}
-
-void
-wc_claims_close_table(WcClaims *c, uint32_t table_id)
-{
-	atomic_fetch_add(&c->closed[table_id % TABLES], 1);
-}
-
-void
-wc_claims_open_table(WcClaims *c, uint32_t table_id)
-{
-	atomic_fetch_sub(&c->closed[table_id % TABLES], 1);
-}
-
 /* Has the process claimed a row of the table? */
 static bool
 holds_in(const Process *p, uint32_t table_id)
@@ -500,16 +463,70 @@ holds_in(const Process *p, uint32_t table_id)
 	return false;
 }
 
+/* Do the claims of a process keep others from locking the row (row.data NULL: all of the table) in this mode? */
+static bool
+is_in_the_way(const Process *p, uint32_t table_id, WcSlice row, WcRowLockMode mode)
+{
+	const Row  *held;
+
+	if (row.data == NULL)
+		return holds_in(p, table_id);
+	held = find_row(p, table_id, row);
+	return held != NULL && wc_lockmode_conflicts((WcRowLockMode) atomic_load_explicit(&held->mode, memory_order_relaxed), mode);
+}
+
+/*
+ * The rows of a process are those of its claim only as long as its transaction is the same.  If the transaction commits
+ * meanwhile, it promotes the claim before it drops its rows: then the slot has another word.
+ */
+static uint64_t
+holder_of_slot(const WcClaims *c, const WcFlight *flight, uint32_t slot, uint32_t table_id, WcSlice row, WcRowLockMode mode,
+			   uint64_t except)
+{
+	for (;;)
+	{
+		uint64_t	claim = atomic_load(&c->slots[slot]);
+		uint64_t	xid = claimant(c, flight, claim);
+		bool		in_the_way;
+
+		if (xid == 0 || xid == except || (row.data == NULL && table_bits_of(claim) != table_bits(table_id)))
+			return 0;
+		if (!is_held(claim))
+			return xid;
+		in_the_way = is_in_the_way(process_of(c, claim), table_id, row, mode);
+		if (atomic_load(&c->slots[slot]) == claim && claimant(c, flight, claim) == xid)
+			return in_the_way ? xid : 0;
+	}
+}
+
+uint64_t
+wc_claims_holder(const WcClaims *c, const WcFlight *flight, uint64_t hash, uint32_t table_id, WcSlice row, WcRowLockMode mode,
+				 uint64_t except)
+{
+	return holder_of_slot(c, flight, slot_of(hash), table_id, row, mode, except);
+}
+
+void
+wc_claims_close_table(WcClaims *c, uint32_t table_id)
+{
+	atomic_fetch_add(&c->closed[table_id % TABLES], 1);
+}
+
+void
+wc_claims_open_table(WcClaims *c, uint32_t table_id)
+{
+	atomic_fetch_sub(&c->closed[table_id % TABLES], 1);
+}
+
 uint64_t
 wc_claims_holder_in(const WcClaims *c, const WcFlight *flight, uint32_t table_id, uint64_t except)
 {
-	for (int i = 0; i < SLOTS; i++)
+	for (uint32_t i = 0; i < SLOTS; i++)
 	{
-		uint64_t	claim = atomic_load(&c->slots[i]);
 		uint64_t	xid;
 
-		if (table_bits_of(claim) == table_bits(table_id) && (xid = claimant_but(c, flight, claim, except)) != 0 &&
-			(!is_held(claim) || holds_in(process_of(c, claim), table_id)))
+		if (table_bits_of(atomic_load(&c->slots[i])) == table_bits(table_id) &&
+			(xid = holder_of_slot(c, flight, i, table_id, wc_slice(NULL, 0), WC_LOCK_EXCLUSIVE, except)) != 0)
 			return xid;
 	}
 	return 0;

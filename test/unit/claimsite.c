@@ -1,0 +1,111 @@
+/*
+ * test/unit/claimsite.c: claims of backends beside the engine's row locks.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "claimsite.h"
+
+#define PLACES 8
+
+static void *
+zeroed(size_t size)
+{
+	size_t		rounded = (size + 63) & ~(size_t) 63;
+	void	   *memory = aligned_alloc(64, rounded);
+
+	assert_non_null(memory);
+	return memset(memory, 0, rounded);
+}
+
+int
+claimsite_set_up(void **state)
+{
+	Site	   *site = calloc(1, sizeof(*site));
+
+	assert_non_null(site);
+	site->flight = wc_flight_init(zeroed(wc_flight_size(PLACES)), PLACES, PLACES);
+	site->claims = wc_claims_init(zeroed(wc_claims_size(PROCESSES)), 42, PROCESSES);
+	wc_claims_reset(site->claims);
+	wc_claims_open(site->claims, OPENING);
+	site->table = wc_locktable_create(site->claims, site->flight);
+	*state = site;
+	return 0;
+}
+
+int
+claimsite_tear_down(void **state)
+{
+	Site	   *site = *state;
+
+	wc_locktable_free(site->table);
+	free(site->claims);
+	free(site->flight);
+	free(site);
+	return 0;
+}
+
+uint16_t
+take_place(Site *site, uint64_t xid)
+{
+	uint16_t	place = wc_flight_take(site->flight, xid, 1, false, WC_FLIGHT_NONE);
+
+	assert_int_not_equal(place, WC_FLIGHT_NONE);
+	return place;
+}
+
+static uint64_t
+acquire(Site *site, uint64_t xid, WcRowLockMode mode, WcSlice row, WcLockHolder *seen)
+{
+	WcLockRequest request = {.table_id = 1,.mode = mode,.enough = mode,.xid = xid,.subid = 1};
+	WcLockOwner *owner = wc_lock_enter(site->table, xid);
+	WcLockHolder holder;
+	WcError		err;
+
+	if (seen != NULL)
+		wc_lock_look(site->table, owner, &request, row, seen);
+	assert_int_equal(wc_lock_acquire(site->table, owner, &request, row, &holder, &err), WC_OK);
+	(void) wc_lock_leave(site->table, owner);
+	return holder.xid;
+}
+
+uint64_t
+lock_as(Site *site, uint64_t xid, WcRowLockMode mode, WcSlice row)
+{
+	WcLockHolder seen;
+	uint64_t	holder = acquire(site, xid, mode, row, &seen);
+
+	assert_true(seen.xid == 0 || seen.xid == holder);
+	return holder;
+}
+
+uint64_t
+lock_beside_others(Site *site, uint64_t xid, WcRowLockMode mode, WcSlice row)
+{
+	return acquire(site, xid, mode, row, NULL);
+}
+
+bool
+lock_table_as(Site *site, uint64_t xid, uint32_t table_id)
+{
+	WcLockRequest request = {.table_id = table_id,.mode = WC_LOCK_EXCLUSIVE,.enough = WC_LOCK_EXCLUSIVE,.xid = xid,.subid = 1};
+	WcLockOwner *owner = wc_lock_enter(site->table, xid);
+	WcError		err;
+	bool		got;
+
+	assert_int_equal(wc_lock_acquire_table(site->table, owner, &request, &got, &err), WC_OK);
+	(void) wc_lock_leave(site->table, owner);
+	return got;
+}
+
+void
+unlock_as(Site *site, uint64_t xid)
+{
+	assert_true(wc_lock_release_of(site->table, xid, 0, true));
+}

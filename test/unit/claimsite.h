@@ -1,0 +1,35 @@
+/*
+ * test/unit/claimsite.h: claims of backends beside the engine's row locks, for tests.
+ */
+#ifndef CLAIMSITE_H
+#define CLAIMSITE_H
+
+#include "rpc/lock/locktable.h"
+#include "wire/claims.h"
+
+#define S(literal)	wc_slice(literal, sizeof(literal) - 1)
+#define OPENING		3
+#define PROCESSES	8
+
+/* What processes share, and an engine's lock table over it. */
+typedef struct Site
+{
+	WcFlight   *flight;
+	WcClaims   *claims;
+	WcLockTable *table;
+} Site;
+
+/* Rows can be claimed; there are eight places in flight. */
+extern int	claimsite_set_up(void **state);
+extern int	claimsite_tear_down(void **state);
+
+extern uint16_t take_place(Site *site, uint64_t xid);
+
+/* The engine locks a row of table 1; returns the transaction that is in the way, or 0.  lock_beside_others: while other threads
+ * do so. */
+extern uint64_t lock_as(Site *site, uint64_t xid, WcRowLockMode mode, WcSlice row);
+extern uint64_t lock_beside_others(Site *site, uint64_t xid, WcRowLockMode mode, WcSlice row);
+extern bool lock_table_as(Site *site, uint64_t xid, uint32_t table_id);
+extern void unlock_as(Site *site, uint64_t xid);
+
+#endif

@@ -1,0 +1,365 @@
+/*
+ * test/unit/test_processclaims.c: rows that statements claim, beside the engine's row locks and claims of commits; from many
+ * threads.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+#include "claimsite.h"
+
+/* Processes 0 and 1 have the transactions 100 and 101. */
+static bool added;
+
+static bool
+hold_as(Site *site, uint32_t process, uint64_t xid, WcRowLockMode mode, WcSlice row)
+{
+	return wc_claims_hold(site->claims, site->flight, process, xid, 1, row, mode, &added);
+}
+
+static bool
+hold(Site *site, uint32_t process, WcRowLockMode mode, WcSlice row)
+{
+	return hold_as(site, process, 100 + process, mode, row);
+}
+
+static bool
+commit_claims(Site *site, WcSlice row, uint16_t place, uint64_t xid)
+{
+	WcClaim		claim;
+
+	return wc_claims_take(site->claims, site->flight, OPENING, 1, row, 1, place, xid, &claim);
+}
+
+static bool
+is_quiet(Site *site, WcSlice row)
+{
+	return wc_claims_is_quiet(site->claims, site->flight, 1, row);
+}
+
+static void
+it_lasts_until_the_transaction_ends(void **state)
+{
+	Site	   *site = *state;
+
+	assert_true(hold(site, 0, WC_LOCK_NO_KEY_UPDATE, S("row")));
+	assert_true(added);
+	assert_true(hold(site, 0, WC_LOCK_NO_KEY_UPDATE, S("row")));
+	assert_false(added);
+	assert_false(hold(site, 1, WC_LOCK_KEY_SHARE, S("row")));
+	assert_true(hold(site, 1, WC_LOCK_EXCLUSIVE, S("other")));
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("row")), 100);
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("other")), 101);
+
+	wc_claims_drop_all(site->claims, 0);
+	assert_int_equal(wc_claims_nheld(site->claims, 0), 0);
+	assert_true(hold(site, 1, WC_LOCK_NO_KEY_UPDATE, S("row")));
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("row")), 101);
+
+	/* the process's next transaction has none of the rows */
+	assert_true(hold_as(site, 0, 200, WC_LOCK_EXCLUSIVE, S("third")));
+	wc_claims_drop_all(site->claims, 1);
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("row")), 0);
+	unlock_as(site, 7);
+}
+
+static void
+it_conflicts_as_row_locks_do(void **state)
+{
+	Site	   *site = *state;
+
+	assert_true(hold(site, 0, WC_LOCK_NO_KEY_UPDATE, S("row")));
+	assert_int_equal(lock_as(site, 7, WC_LOCK_SHARE, S("row")), 100);
+	assert_int_equal(lock_as(site, 7, WC_LOCK_NO_KEY_UPDATE, S("row")), 100);
+	assert_int_equal(lock_as(site, 7, WC_LOCK_KEY_SHARE, S("row")), 0);
+
+	/* the engine has a lock of the row now, so that the stronger mode is for the engine, too */
+	assert_false(hold(site, 0, WC_LOCK_EXCLUSIVE, S("row")));
+	assert_true(hold(site, 0, WC_LOCK_KEY_SHARE, S("row")));
+	assert_int_equal(lock_as(site, 100, WC_LOCK_EXCLUSIVE, S("row")), 7);
+	unlock_as(site, 7);
+	assert_int_equal(lock_as(site, 100, WC_LOCK_EXCLUSIVE, S("row")), 0);
+	unlock_as(site, 100);
+	assert_int_equal(lock_as(site, 7, WC_LOCK_SHARE, S("row")), 100);
+}
+
+static void
+the_last_row_can_be_dropped(void **state)
+{
+	Site	   *site = *state;
+
+	assert_true(hold(site, 0, WC_LOCK_EXCLUSIVE, S("row")));
+	assert_true(hold(site, 0, WC_LOCK_EXCLUSIVE, S("other")));
+	wc_claims_drop_last(site->claims, 0);
+	assert_int_equal(wc_claims_nheld(site->claims, 0), 1);
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("row")), 100);
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("other")), 0);
+	unlock_as(site, 7);
+	assert_true(hold(site, 1, WC_LOCK_EXCLUSIVE, S("other")));
+}
+
+/* A row that shares the slot of row "row". */
+static uint64_t
+row_that_shares(Site *site)
+{
+	uint64_t	n = 0;
+
+	assert_true(hold(site, 1, WC_LOCK_EXCLUSIVE, S("row")));
+	while (wc_claims_is_free(site->claims, site->flight, OPENING, 1, wc_slice(&n, sizeof(n)), 1))
+		n++;
+	wc_claims_drop_all(site->claims, 1);
+	return n;
+}
+
+static void
+other_rows_of_the_slot_are_free_for_the_engine(void **state)
+{
+	Site	   *site = *state;
+	uint64_t	n = row_that_shares(site);
+	WcSlice		other = wc_slice(&n, sizeof(n));
+
+	assert_true(hold(site, 0, WC_LOCK_EXCLUSIVE, S("row")));
+	assert_false(hold(site, 1, WC_LOCK_EXCLUSIVE, other));
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, other), 0);
+	assert_int_equal(lock_as(site, 8, WC_LOCK_EXCLUSIVE, S("row")), 100);
+	assert_false(hold(site, 0, WC_LOCK_EXCLUSIVE, other));
+	unlock_as(site, 7);
+
+	/* the process itself can have both; the slot is its own until both are gone */
+	assert_true(hold(site, 0, WC_LOCK_EXCLUSIVE, other));
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, other), 100);
+	wc_claims_drop_last(site->claims, 0);
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("row")), 100);
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, other), 0);
+	unlock_as(site, 7);
+}
+
+static void
+it_becomes_a_claim_of_the_commit(void **state)
+{
+	Site	   *site = *state;
+	uint64_t	n = row_that_shares(site);
+	WcSlice		other = wc_slice(&n, sizeof(n));
+	uint16_t	place = take_place(site, 100);
+	WcClaim		claims[2];
+
+	assert_true(hold(site, 0, WC_LOCK_NO_KEY_UPDATE, S("row")));
+	assert_true(hold(site, 0, WC_LOCK_NO_KEY_UPDATE, other));
+	for (int i = 0; i < 2; i++)
+		wc_claims_promote(site->claims, 0, (uint32_t) i, place, 100, &claims[i]);
+	assert_false(is_quiet(site, S("row")));
+
+	/* the commit fails, and tries again */
+	for (int i = 1; i >= 0; i--)
+		wc_claims_give_back(site->claims, &claims[i]);
+	assert_true(is_quiet(site, S("row")));
+	assert_int_equal(lock_as(site, 7, WC_LOCK_SHARE, other), 100);
+	for (int i = 0; i < 2; i++)
+		wc_claims_promote(site->claims, 0, (uint32_t) i, place, 100, &claims[i]);
+	wc_claims_drop_all(site->claims, 0);
+	assert_int_equal(lock_as(site, 7, WC_LOCK_KEY_SHARE, other), 100);
+
+	/* a statement reads the row, so it does not follow as a commit would that replaces the row */
+	wc_flight_ended(site->flight, place, 100, 1);
+	assert_false(hold(site, 1, WC_LOCK_NO_KEY_UPDATE, S("row")));
+	assert_false(is_quiet(site, S("row")));
+	assert_true(wc_flight_free(site->flight, place, 100));
+	assert_true(is_quiet(site, S("row")));
+	assert_true(hold(site, 1, WC_LOCK_NO_KEY_UPDATE, S("row")));
+}
+
+static void
+claims_of_commits_do_not_follow_it(void **state)
+{
+	Site	   *site = *state;
+	uint16_t	place = take_place(site, 101);
+
+	assert_true(hold(site, 0, WC_LOCK_NO_KEY_UPDATE, S("row")));
+	assert_false(commit_claims(site, S("row"), place, 101));
+	assert_true(commit_claims(site, S("other"), place, 101));
+	assert_false(hold(site, 0, WC_LOCK_NO_KEY_UPDATE, S("other")));
+	wc_claims_drop_all(site->claims, 0);
+	assert_true(commit_claims(site, S("row"), place, 101));
+}
+
+static void
+a_row_is_quiet_without_locks_of_transactions_that_may_have_ended(void **state)
+{
+	Site	   *site = *state;
+
+	assert_true(is_quiet(site, S("row")));
+	assert_true(hold(site, 0, WC_LOCK_NO_KEY_UPDATE, S("row")));
+	assert_true(is_quiet(site, S("row")));
+	wc_claims_drop_all(site->claims, 0);
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("row")), 0);
+	assert_false(is_quiet(site, S("row")));
+	unlock_as(site, 7);
+	assert_true(is_quiet(site, S("row")));
+	assert_true(lock_table_as(site, 7, 1));
+	assert_false(is_quiet(site, S("row")));
+	unlock_as(site, 7);
+	wc_claims_shut(site->claims);
+	assert_false(is_quiet(site, S("row")));
+}
+
+static void
+a_locked_table_has_no_claims(void **state)
+{
+	Site	   *site = *state;
+
+	assert_true(hold(site, 0, WC_LOCK_EXCLUSIVE, S("row")));
+	assert_false(lock_table_as(site, 7, 1));
+	/* a table whose id has the same lower bits */
+	assert_true(lock_table_as(site, 7, 257));
+	unlock_as(site, 7);
+	assert_true(lock_table_as(site, 100, 1));
+	assert_false(hold(site, 1, WC_LOCK_EXCLUSIVE, S("other")));
+	unlock_as(site, 100);
+	wc_claims_drop_all(site->claims, 0);
+	assert_true(lock_table_as(site, 7, 1));
+	unlock_as(site, 7);
+}
+
+static void
+it_has_limits(void **state)
+{
+	Site	   *site = *state;
+	char		key[WC_CLAIMS_HELD_KEY_MAX + 1];
+	WcHeldRow	held;
+
+	memset(key, 'x', sizeof(key));
+	assert_false(hold(site, 0, WC_LOCK_SHARE, wc_slice(key, sizeof(key))));
+	assert_true(hold(site, 0, WC_LOCK_SHARE, wc_slice(key, sizeof(key) - 1)));
+	wc_claims_held(site->claims, 0, 0, &held);
+	assert_int_equal(held.len, WC_CLAIMS_HELD_KEY_MAX);
+	assert_int_equal(held.mode, WC_LOCK_SHARE);
+	assert_int_equal(held.table_id, 1);
+	assert_memory_equal(held.row, key, held.len);
+	for (int i = 1; i < WC_CLAIMS_HELD_MAX; i++)
+		assert_true(hold(site, 0, WC_LOCK_EXCLUSIVE, wc_slice(key, (size_t) i)));
+	assert_false(hold(site, 0, WC_LOCK_EXCLUSIVE, S("more")));
+	assert_int_equal(wc_claims_nheld(site->claims, 0), WC_CLAIMS_HELD_MAX);
+	assert_false(hold(site, PROCESSES, WC_LOCK_EXCLUSIVE, S("more")));
+	assert_int_equal(wc_claims_nheld(site->claims, PROCESSES), 0);
+	wc_claims_drop_all(site->claims, PROCESSES);
+
+	wc_claims_shut(site->claims);
+	assert_false(hold(site, 1, WC_LOCK_EXCLUSIVE, S("more")));
+}
+
+/* --- threads ----------------------------------------------------------------------- */
+
+#define ROWS		4
+#define ROUNDS		20000
+
+typedef struct Contest
+{
+	Site	   *site;
+	atomic_int	inside[ROWS];	/* transactions that have the row */
+	atomic_int	got;
+	atomic_ullong next_xid;
+	atomic_uint next_process;
+} Contest;
+
+static void
+visit(Contest *c, int row)
+{
+	assert_int_equal(atomic_fetch_add(&c->inside[row], 1), 0);
+	atomic_fetch_add(&c->got, 1);
+	sched_yield();
+	assert_int_equal(atomic_fetch_sub(&c->inside[row], 1), 1);
+}
+
+/* Each second transaction commits: the row is its own until the place is freed. */
+static void *
+holds_rows(void *arg)
+{
+	Contest    *c = arg;
+	uint32_t	process = atomic_fetch_add(&c->next_process, 1);
+
+	for (int i = 0; i < ROUNDS; i++)
+	{
+		uint8_t		row = (uint8_t) (i % ROWS);
+		uint64_t	xid = atomic_fetch_add(&c->next_xid, 1);
+		uint16_t	place = WC_FLIGHT_NONE;
+		WcClaim		claim;
+		bool		is_new;
+
+		if (!wc_claims_hold(c->site->claims, c->site->flight, process, xid, 1, wc_slice(&row, 1), WC_LOCK_NO_KEY_UPDATE, &is_new))
+			continue;
+		if (i % 2 == 0)
+		{
+			place = wc_flight_take(c->site->flight, xid, 1, false, WC_FLIGHT_NONE);
+			wc_claims_promote(c->site->claims, process, 0, place, xid, &claim);
+			wc_claims_drop_all(c->site->claims, process);
+		}
+		visit(c, row);
+		wc_claims_drop_all(c->site->claims, process);
+		if (place != WC_FLIGHT_NONE)
+			assert_true(wc_flight_free(c->site->flight, place, xid));
+	}
+	return NULL;
+}
+
+static void *
+locks_rows(void *arg)
+{
+	Contest    *c = arg;
+
+	for (int i = 0; i < ROUNDS; i++)
+	{
+		uint8_t		row = (uint8_t) (i % ROWS);
+		uint64_t	xid = atomic_fetch_add(&c->next_xid, 1);
+
+		if (lock_beside_others(c->site, xid, WC_LOCK_SHARE, wc_slice(&row, 1)) != 0)
+			continue;
+		visit(c, row);
+		unlock_as(c->site, xid);
+	}
+	return NULL;
+}
+
+static void
+a_row_has_one_owner(void **state)
+{
+	Contest		c = {.site = *state};
+	pthread_t	threads[4];
+
+	atomic_init(&c.next_xid, 1000);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, i > 0 ? holds_rows : locks_rows, &c), 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	assert_in_range(atomic_load(&c.got), 1, 4 * ROUNDS);
+
+	/* nothing is left behind */
+	assert_int_equal(lock_as(c.site, 1, WC_LOCK_EXCLUSIVE, wc_slice("", 1)), 0);
+	unlock_as(c.site, 1);
+	assert_true(hold(c.site, 5, WC_LOCK_EXCLUSIVE, wc_slice("", 1)));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(it_lasts_until_the_transaction_ends, claimsite_set_up, claimsite_tear_down),
+		cmocka_unit_test_setup_teardown(it_conflicts_as_row_locks_do, claimsite_set_up, claimsite_tear_down),
+		cmocka_unit_test_setup_teardown(the_last_row_can_be_dropped, claimsite_set_up, claimsite_tear_down),
+		cmocka_unit_test_setup_teardown(other_rows_of_the_slot_are_free_for_the_engine, claimsite_set_up, claimsite_tear_down),
+		cmocka_unit_test_setup_teardown(it_becomes_a_claim_of_the_commit, claimsite_set_up, claimsite_tear_down),
+		cmocka_unit_test_setup_teardown(claims_of_commits_do_not_follow_it, claimsite_set_up, claimsite_tear_down),
+		cmocka_unit_test_setup_teardown(a_row_is_quiet_without_locks_of_transactions_that_may_have_ended, claimsite_set_up,
+										claimsite_tear_down),
+		cmocka_unit_test_setup_teardown(a_locked_table_has_no_claims, claimsite_set_up, claimsite_tear_down),
+		cmocka_unit_test_setup_teardown(it_has_limits, claimsite_set_up, claimsite_tear_down),
+		cmocka_unit_test_setup_teardown(a_row_has_one_owner, claimsite_set_up, claimsite_tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
