@@ -96,10 +96,11 @@ answer_block(WcDispatch *d, uint32_t number, WcScanner *scanner, bool last, WcAn
 
 /*
  * Keeps a Get's complete answer, which was read in this epoch, in shared memory, for sessions that send the same Get.  The
- * backend decides that this is a Get whose answer may be shared (client/local/gets.c).
+ * backend decides that this is a Get whose answer may be shared (client/local/gets.c).  ahead: such Gets should be answered
+ * in advance.
  */
 static void
-keep_answer(WcDispatch *d, const WcOpenMessage *m, uint64_t epoch, const WcScan *scan, const WcScanner *scanner)
+keep_answer(WcDispatch *d, const WcOpenMessage *m, uint64_t epoch, bool ahead, const WcScan *scan, const WcScanner *scanner)
 {
 	WcSlice		answer = wc_slice(d->out.data + WC_FRAME_HEADER, d->out.len - WC_FRAME_HEADER);
 	int64_t		until = wc_scanner_valid_until_us(scanner);
@@ -108,7 +109,8 @@ keep_answer(WcDispatch *d, const WcOpenMessage *m, uint64_t epoch, const WcScan 
 		return;
 	wc_epochs_keep(d->session.epochs, epoch, scan->table_id, scan->ranges[0].start, m->scan, answer,
 				   wc_scanner_valid_from_us(scanner), until);
-	wc_answers_asked(wc_epochs_answers(d->session.epochs), d->session.database, scan, m->scan, answer.len);
+	if (ahead)
+		wc_answers_asked(wc_epochs_answers(d->session.epochs), d->session.database, scan, m->scan, answer.len);
 }
 
 /* Stored rows that a session's thread reads before others help: about a millisecond, beside which the division of the rest
@@ -188,7 +190,7 @@ wc_request_open(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnsw
 	if (status != WC_OK)
 		return status;
 	if (last && (header->flags & WC_FLAG_KEEP) != 0)
-		keep_answer(d, &m, m.snapshot == 0 ? epoch : m.epoch, &scan, scanner);
+		keep_answer(d, &m, m.snapshot == 0 ? epoch : m.epoch, true, &scan, scanner);
 	answer_block(d, m.scan_no, scanner, last, answer);
 	return WC_OK;
 }
@@ -203,6 +205,16 @@ has_row(WcSlice block)
 	uint32_t	colno;
 
 	return wc_block_open(&reader, block, NULL) == WC_OK && wc_block_next(&reader, &row, &cell, &colno) == WC_BLOCK_ROW;
+}
+
+/* The row, which is locked, was probably written within so much time before: it is a row of those that are written often. */
+#define OFTEN_US 1000000
+
+static bool
+is_written_often(const WcDispatch *d, const WcScan *scan)
+{
+	return wc_rowstamps_perhaps_since(wc_epochs_stamps(d->session.epochs), scan->table_id, scan->ranges[0].start,
+									  wc_clock_wall_us() - OFTEN_US);
 }
 
 /* Reads the row, which the owner has locked.  If the scan does not return the row, the new lock is released. */
@@ -225,7 +237,7 @@ read_taken(WcDispatch *d, const WcTakeMessage *m, bool keep, const WcScan *scan,
 	else if (added)
 		wc_lock_give_back(d->session.locktable, owner, scan->table_id, scan->ranges[0].start);
 	if (last && keep)
-		keep_answer(d, &m->open, epoch, scan, scanner);
+		keep_answer(d, &m->open, epoch, is_written_often(d, scan), scan, scanner);
 	answer_block(d, m->open.scan_no, scanner, last, answer);
 	if (wc_engine_has_large_rows(d->session.engine, scan->table_id))
 		answer->flags |= WC_FLAG_CHECK;

@@ -10,6 +10,7 @@
 
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
 
 #include "client/local/logwrite.h"
@@ -23,6 +24,19 @@ static uint64 settled;			/* all operations before this offset are on rows that w
 static uint64 writing;			/* the offset of the operations that were begun last */
 static uint32 writing_table;	/* the table of the rows that they write */
 static bool must_be_checked;
+
+/* The rows that the operations before the offset `noted` write, by their hashes. */
+#define WRITTEN_MAX 64
+
+typedef struct Written
+{
+	uint32		table_id;
+	uint32		hash;
+} Written;
+
+static Written written[WRITTEN_MAX];
+static int	nwritten;			/* -1: more rows, or other operations */
+static uint64 noted;
 
 void
 wc_client_require_writable(void)
@@ -114,6 +128,38 @@ wc_batch_log(void)
 	wc_batch_init(&builder, &buffer);
 }
 
+/* Notes the rows of these operations, which begin at this offset. */
+static void
+note_rows(uint64 at, WcSlice ops)
+{
+	WcDecoder	d = wc_decoder(ops);
+	WcOp		op;
+	WcStatus	status = WC_OK;
+
+	if (noted != at)
+		nwritten = -1;
+	noted = at + ops.len;
+	while (nwritten >= 0 && (status = wc_batch_next_op(&d, &op, NULL)) == WC_OK)
+	{
+		if (op.kind != WC_OP_ROW || nwritten == WRITTEN_MAX)
+			nwritten = -1;
+		else
+			written[nwritten++] = (Written) {op.table_id, hash_bytes(op.row.data, (int) op.row.len)};
+	}
+	if (status != WC_OK && status != WC_END)
+		nwritten = -1;
+}
+
+/* Those in the buffer that are not noted yet. */
+static void
+note_buffer(void)
+{
+	if (noted >= start)
+		note_rows(noted, wc_slice(buffer.data + (noted - start), buffer.len - (noted - start)));
+	else
+		nwritten = -1;
+}
+
 static void
 send(bool more)
 {
@@ -123,6 +169,7 @@ send(bool more)
 		wc_batch_row_abandon(&builder);
 	if (buffer.len == 0 && !stale)
 		return;
+	note_buffer();
 	if (start + buffer.len > wc_batch_bytes_max())
 		wc_batch_too_large(start + buffer.len);
 	(void) GetTopFullTransactionId();	/* may fail, so it comes before the driver gets the piece */
@@ -225,6 +272,7 @@ wc_batch_take_made(uint64 at, WcSlice bytes)
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("the engine has changed rows from byte " UINT64_FORMAT " of a transaction on instead of byte " UINT64_FORMAT,
 						at, start)));
+	note_rows(at, bytes);
 	wc_stream_write(at, bytes);
 	/* the driver has locked each row before */
 	if (settled == start)
@@ -238,27 +286,23 @@ wc_batch_empty(void)
 	return start + buffer.len == 0;
 }
 
-/* Operations in a larger buffer are not looked through. */
-#define LOOK_BYTES 4096
-
 bool
 wc_batch_may_write(uint32 table_id, WcSlice row)
 {
-	WcDecoder	d;
-	WcOp		op;
-	WcStatus	status;
+	uint32		hash;
 
-	if (builder.op_open)
-		wc_batch_row_abandon(&builder);
-	if (start > 0 || buffer.len > LOOK_BYTES)
+	if (wc_batch_mark() == 0)
+		return false;
+	note_buffer();
+	if (nwritten <= 0)
 		return true;
-	d = wc_decoder(wc_buf_slice(&buffer));
-	while ((status = wc_batch_next_op(&d, &op, NULL)) == WC_OK)
+	hash = hash_bytes(row.data, (int) row.len);
+	for (int i = 0; i < nwritten; i++)
 	{
-		if (op.kind != WC_OP_ROW || (op.table_id == table_id && wc_slice_eq(op.row, row)))
+		if (written[i].table_id == table_id && written[i].hash == hash)
 			return true;
 	}
-	return status != WC_END;
+	return false;
 }
 
 WcBatchMark
@@ -275,6 +319,7 @@ wc_batch_cut(WcBatchMark mark)
 	if (builder.op_open)
 		wc_batch_row_abandon(&builder);
 	settled = Min(settled, mark);
+	noted = Min(noted, mark);
 	if (mark >= start)
 	{
 		buffer.len = mark - start;
@@ -288,7 +333,8 @@ wc_batch_cut(WcBatchMark mark)
 void
 wc_batch_forget(void)
 {
-	start = settled = writing = 0;
+	start = settled = writing = noted = 0;
+	nwritten = 0;
 	stale = must_be_checked = false;
 	if (builder.buf != NULL)
 	{
