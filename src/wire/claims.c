@@ -14,7 +14,7 @@
 /* A claim is a word: the place, the lower bits of the table's id, how many claims in turn it follows that may be valid, and
  * the lower bits of the transaction's id.  The place has the transaction's full id.  If its lower bits differ from the
  * claim's, another transaction has the place by now, and the claim is not valid.  A process's claim has the process's number in
- * place of a place, and follows no claim: HELD. */
+ * place of a place, and follows no claim: HELD.  It becomes a commit's claim that does not lock the row's key, if it did not: NO_KEY. */
 #define TABLE_BITS	8
 #define FOLLOWS_BITS 6
 #define XID_BITS	34
@@ -25,7 +25,8 @@
 /* The engine notices that a row becomes large when it applies a commit (engine/README, "Commits"): so many commits of
  * WC_CLAIMS_FOLLOW_BYTES that it has not applied are still small together. */
 #define HELD		((1U << FOLLOWS_BITS) - 1)
-#define FOLLOWS_MAX (HELD - 1)
+#define NO_KEY		(HELD - 1)
+#define FOLLOWS_MAX (NO_KEY - 1)
 
 #define KEY_WORDS	(WC_CLAIMS_HELD_KEY_MAX / 8)
 
@@ -164,7 +165,7 @@ next_claim(const WcClaims *c, const WcFlight *flight, uint64_t before, uint64_t 
 	if (is_held(before) || bytes > WC_CLAIMS_FOLLOW_BYTES || follows(before) == FOLLOWS_MAX || table_bits_of(before) != table_bits_of(*claim) ||
 		wc_flight_state(flight, place_of(before), holder) != WC_FLIGHT_ENDED)
 		return false;
-	*claim |= (uint64_t) (follows(before) + 1) << XID_BITS;
+	*claim |= (uint64_t) (follows(before) == NO_KEY ? 1 : follows(before) + 1) << XID_BITS;
 	return true;
 }
 
@@ -208,9 +209,12 @@ wc_claims_take(WcClaims *c, const WcFlight *flight, uint64_t opening, uint32_t t
 	uint64_t	before = atomic_load(&c->slots[slot]);
 
 	*claim = (WcClaim) {.mine = before,.before = before,.slot = slot};
-	if (claimant(c, flight, before) != xid || is_held(before) || table_bits_of(before) != table_bits_of(mine))
+	if (claimant(c, flight, before) != xid || follows(before) >= NO_KEY || table_bits_of(before) != table_bits_of(mine))
 	{
-		if (!next_claim(c, flight, before, bytes, &mine) || !atomic_compare_exchange_strong(&c->slots[slot], &before, mine))
+		/* its own claim that does not lock the key becomes one that does */
+		bool		own = before == (mine | (uint64_t) NO_KEY << XID_BITS);
+
+		if ((!own && !next_claim(c, flight, before, bytes, &mine)) || !atomic_compare_exchange_strong(&c->slots[slot], &before, mine))
 			return false;
 		claim->mine = mine;
 	}
@@ -291,6 +295,15 @@ held_claim(uint32_t table_id, uint32_t process, uint64_t xid)
 	return claim_of(table_id, (uint16_t) process, xid) | (uint64_t) HELD << XID_BITS;
 }
 
+/* The process has n rows, and had more. */
+static void
+count_rows(Process *p, uint32_t n)
+{
+	if (n == 0)
+		atomic_store(&p->xid, 0);
+	atomic_store(&p->nrows, n);
+}
+
 /* Removes the last row.  Its slot is left to another row of the process that shares it. */
 void
 wc_claims_drop_last(WcClaims *c, uint32_t process)
@@ -301,7 +314,7 @@ wc_claims_drop_last(WcClaims *c, uint32_t process)
 	uint64_t	mine = held_claim(atomic_load_explicit(&r->table_id, memory_order_relaxed), process,
 								  atomic_load_explicit(&p->xid, memory_order_relaxed));
 
-	atomic_store(&p->nrows, n);
+	count_rows(p, n);
 	for (uint32_t i = 0; i < n; i++)
 	{
 		if (p->rows[i].slot == r->slot)
@@ -315,8 +328,7 @@ wc_claims_drop_all(WcClaims *c, uint32_t process)
 {
 	if (process >= c->nprocesses || atomic_load_explicit(&c->processes[process].xid, memory_order_relaxed) == 0)
 		return;
-	atomic_store(&c->processes[process].xid, 0);
-	atomic_store(&c->processes[process].nrows, 0);
+	count_rows(&c->processes[process], 0);
 }
 
 /*
@@ -362,7 +374,7 @@ wc_claims_hold(WcClaims *c, const WcFlight *flight, uint32_t process, uint64_t x
 		atomic_store(&p->xid, xid);
 	if (before != mine && !atomic_compare_exchange_strong(&c->slots[slot], &before, mine))
 	{
-		atomic_store(&p->nrows, n);
+		count_rows(p, n);
 		return false;
 	}
 	*added = is_open(c, opening, table_id, slot);
@@ -393,15 +405,34 @@ wc_claims_held(const WcClaims *c, uint32_t process, uint32_t n, WcHeldRow *held)
 	}
 }
 
+/* May others lock the row's key when the claim of its slot is promoted? */
+static bool
+leaves_key(const Process *p, const Row *r)
+{
+	uint32_t	n = atomic_load_explicit(&p->nrows, memory_order_relaxed);
+
+	if (atomic_load_explicit(&r->mode, memory_order_relaxed) > WC_LOCK_NO_KEY_UPDATE)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+	{
+		if (&p->rows[i] != r && p->rows[i].slot == r->slot)
+			return false;
+	}
+	return true;
+}
+
 /* The slot is the process's own: no counter need be read.  Another row of the process may have promoted the slot already. */
 void
 wc_claims_promote(WcClaims *c, uint32_t process, uint32_t n, uint16_t place, uint64_t xid, WcClaim *claim)
 {
-	const Row  *r = &c->processes[process].rows[n];
+	const Process *p = &c->processes[process];
+	const Row  *r = &p->rows[n];
 	uint32_t	table_id = atomic_load_explicit(&r->table_id, memory_order_relaxed);
 	uint64_t	before = held_claim(table_id, process, xid);
 
 	*claim = (WcClaim) {.mine = claim_of(table_id, place, xid),.before = before,.slot = r->slot};
+	if (leaves_key(p, r))
+		claim->mine |= (uint64_t) NO_KEY << XID_BITS;
 	if (!atomic_compare_exchange_strong(&c->slots[r->slot], &before, claim->mine))
 		claim->before = claim->mine;
 }
@@ -489,11 +520,11 @@ holder_of_slot(const WcClaims *c, const WcFlight *flight, uint32_t slot, uint32_
 		uint64_t	xid = claimant(c, flight, claim);
 		bool		in_the_way;
 
-		if (xid == 0 || xid == except || (row.data == NULL && table_bits_of(claim) != table_bits(table_id)))
+		if (xid == except || (row.data == NULL && table_bits_of(claim) != table_bits(table_id)))
 			return 0;
 		if (!is_held(claim))
-			return xid;
-		in_the_way = is_in_the_way(process_of(c, claim), table_id, row, mode);
+			return row.data != NULL && mode == WC_LOCK_KEY_SHARE && follows(claim) == NO_KEY ? 0 : xid;
+		in_the_way = xid != 0 && is_in_the_way(process_of(c, claim), table_id, row, mode);
 		if (atomic_load(&c->slots[slot]) == claim && claimant(c, flight, claim) == xid)
 			return in_the_way ? xid : 0;
 	}

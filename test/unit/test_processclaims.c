@@ -163,7 +163,7 @@ it_becomes_a_claim_of_the_commit(void **state)
 	for (int i = 0; i < 2; i++)
 		wc_claims_promote(site->claims, 0, (uint32_t) i, place, 100, &claims[i]);
 	wc_claims_drop_all(site->claims, 0);
-	assert_int_equal(lock_as(site, 7, WC_LOCK_KEY_SHARE, other), 100);
+	assert_int_equal(lock_as(site, 7, WC_LOCK_SHARE, other), 100);
 
 	/* a statement reads the row, so it does not follow as a commit would that replaces the row */
 	wc_flight_ended(site->flight, place, 100, 1);
@@ -172,6 +172,40 @@ it_becomes_a_claim_of_the_commit(void **state)
 	assert_true(wc_flight_free(site->flight, place, 100));
 	assert_true(is_quiet(site, S("row")));
 	assert_true(hold(site, 1, WC_LOCK_NO_KEY_UPDATE, S("row")));
+}
+
+/* Others may lock the key of a row that was updated, also before the commit is applied. */
+static void
+its_mode_stays(void **state)
+{
+	Site	   *site = *state;
+	uint16_t	place = take_place(site, 100);
+	uint16_t	next = take_place(site, 101);
+	WcClaim		claims[2];
+	WcClaim		also;
+
+	assert_true(hold(site, 0, WC_LOCK_NO_KEY_UPDATE, S("updated")));
+	assert_true(hold(site, 0, WC_LOCK_EXCLUSIVE, S("deleted")));
+	for (int i = 0; i < 2; i++)
+		wc_claims_promote(site->claims, 0, (uint32_t) i, place, 100, &claims[i]);
+	wc_claims_drop_all(site->claims, 0);
+	assert_int_equal(lock_as(site, 7, WC_LOCK_KEY_SHARE, S("deleted")), 100);
+	assert_int_equal(lock_as(site, 7, WC_LOCK_KEY_SHARE, S("updated")), 0);
+	assert_int_equal(lock_as(site, 8, WC_LOCK_SHARE, S("updated")), 100);
+	unlock_as(site, 7);
+	assert_false(lock_table_as(site, 7, 1));
+
+	/* the transaction also writes a row of the slot that it has not locked before */
+	assert_true(wc_claims_take(site->claims, site->flight, OPENING, 1, S("updated"), 1, place, 100, &also));
+	assert_int_equal(lock_as(site, 7, WC_LOCK_KEY_SHARE, S("updated")), 100);
+	wc_claims_give_back(site->claims, &also);
+	assert_int_equal(lock_as(site, 7, WC_LOCK_KEY_SHARE, S("updated")), 0);
+	unlock_as(site, 7);
+
+	/* a commit that replaces the row follows */
+	wc_flight_ended(site->flight, place, 100, 1);
+	assert_true(commit_claims(site, S("updated"), next, 101));
+	assert_int_equal(lock_as(site, 7, WC_LOCK_KEY_SHARE, S("updated")), 101);
 }
 
 static void
@@ -353,6 +387,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(the_last_row_can_be_dropped, claimsite_set_up, claimsite_tear_down),
 		cmocka_unit_test_setup_teardown(other_rows_of_the_slot_are_free_for_the_engine, claimsite_set_up, claimsite_tear_down),
 		cmocka_unit_test_setup_teardown(it_becomes_a_claim_of_the_commit, claimsite_set_up, claimsite_tear_down),
+		cmocka_unit_test_setup_teardown(its_mode_stays, claimsite_set_up, claimsite_tear_down),
 		cmocka_unit_test_setup_teardown(claims_of_commits_do_not_follow_it, claimsite_set_up, claimsite_tear_down),
 		cmocka_unit_test_setup_teardown(a_row_is_quiet_without_locks_of_transactions_that_may_have_ended, claimsite_set_up,
 										claimsite_tear_down),
