@@ -56,8 +56,9 @@
 /* How long a reader keeps commits from beginning. */
 #define QUIET_US 2000
 
-/* After a process has waited for a commit to be applied, so many commits wake the follower. */
-#define EAGER_COMMITS 4
+/* With so many transactions in flight, each commit wakes the follower: then a process that must wait for one of them does not wait
+ * for many others. */
+#define WAKE_AT 3
 
 static WcFollowing *following;
 static WcFlight *places;
@@ -162,14 +163,6 @@ check_stall(bool reading)
 			 why.hint[0] != '\0' ? errhint("%s", why.hint) : 0));
 }
 
-/* The follower does it at once, and soon others too. */
-static void
-note_awaited(void)
-{
-	atomic_store(&following->eager, EAGER_COMMITS);
-	wc_following_wake();
-}
-
 /* --- committing ---------------------------------------------------------------- */
 
 static void
@@ -192,7 +185,7 @@ let_applier_run(void)
 {
 	if (wc_flight_has_room(places))
 		return;
-	note_awaited();
+	wc_following_wake();
 	pgstat_report_wait_start(wc_shmem_wait_event(WC_WAIT_PLACE));
 	wc_flight_sleep_for_room(places);
 	pgstat_report_wait_end();
@@ -312,7 +305,7 @@ await_place(uint16_t place, uint64 xid)
 {
 	if (wc_flight_state(places, place, xid) == WC_FLIGHT_FREE)
 		return;
-	note_awaited();
+	wc_following_wake();
 	if (spin_for_place(place, xid))
 		return;
 	while (wc_flight_state(places, place, xid) != WC_FLIGHT_FREE && look_after_place())
@@ -445,7 +438,7 @@ wc_following_await_briefly(uint64 xid, int ms)
 
 	if (place == WC_FLIGHT_NONE)
 		return false;
-	note_awaited();
+	wc_following_wake();
 	atomic_fetch_add(&following->readers, 1);
 	pgstat_report_wait_start(wc_shmem_wait_event(WC_WAIT_ROW_LOCK));
 	if (!spin_for_place(place, xid))
@@ -515,9 +508,7 @@ wc_following_await_room(void)
 void
 wc_following_note_commit(void)
 {
-	bool		eager = atomic_load(&following->eager) > 0 && atomic_fetch_sub(&following->eager, 1) > 0;
-
-	if (eager || atomic_load(&following->asleep) != 0)
+	if (atomic_load(&following->asleep) != 0 || wc_flight_count(places) >= WAKE_AT)
 		wc_following_wake();
 }
 

@@ -36,7 +36,6 @@ typedef struct WcFollowing
 	_Atomic uint32_t replays;	/* the engine is a standby's, or has not taken over since the promotion */
 	_Atomic uint32_t readers;	/* processes that wait for a place to be freed */
 	_Atomic int64_t quiet_until_us;	/* until this time (wc_clock_monotonic_us) no transaction takes a place: a reader wants a moment without commits */
-	_Atomic int32_t eager;		/* so many of the next commits wake the follower, since a process has waited for one; may be negative */
 	_Atomic uint32_t holds;		/* backups and rewinds that keep images from being removed */
 	_Atomic uint64_t barrier_wanted;	/* a standby needs an image as new as this redo pointer */
 	_Atomic uint64_t barrier_done;	/* it has one as new as this */
