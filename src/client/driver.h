@@ -83,7 +83,7 @@ typedef struct WcDriverOpen
 	CommandId	cid;
 	bool		lock_first;		/* modify: the row of a Get at the newest state is locked before it is read */
 	bool		quiet;			/* scan_open: the row of a Get is read in the newest state; what the reader must see of it is applied */
-	bool		keep;			/* scan_take: the answer should be kept in shared memory */
+	bool		keep;			/* scan_take: the answer should be kept in shared memory; modify: that of the next state */
 	bool		own_writes;		/* the transaction has written: the scan may see its writes */
 	int64		clock_offset_us;
 	uint64		rows_hint;

@@ -42,12 +42,12 @@ cut_ranges(WcScan *scan, WcSlice row)
 
 /* Changes rows up to one that another transaction has locked; counts the changed rows. */
 static void
-modify_part(const WcTableDesc *table, const WcClientModify *modify, const WcScan *scan, uint64 *rows,
+modify_part(const WcTableDesc *table, const WcClientModify *modify, const WcScan *scan, bool keep, uint64 *rows,
 			WcModifyResult *result, WcClientScanStats *stats)
 {
 	WcDriverOpen open = {
 		.scan = scan,.snapshot = modify->snapshot != NULL ? wc_snapshot_number(modify->snapshot) : 0,.cid = modify->cid,
-		.clock_offset_us = wc_client_clock_offset_us(),.lock_first = modify->snapshot == NULL
+		.clock_offset_us = wc_client_clock_offset_us(),.lock_first = modify->snapshot == NULL,.keep = keep
 	};
 	WcDriverLocker locker = wc_row_locker(modify->mode);
 	WcClientScanStats part = {0};
@@ -153,10 +153,10 @@ write_row(const WcClientModify *modify)
 
 /*
  * Changes the row without the engine, if shared memory has an answer that shows the row: it has a cell that the scan returns.
- * False: the engine must be asked, and the row is not locked.
+ * False: the engine must be asked, and the row is not locked; *keep: it should answer the Get in advance, for the next change.
  */
 static bool
-modify_claimed(const WcClientModify *modify)
+modify_claimed(const WcClientModify *modify, bool *keep)
 {
 	const WcScan *scan = modify->scan;
 	WcSlice		row = scan->ranges[0].start;
@@ -164,12 +164,16 @@ modify_claimed(const WcClientModify *modify)
 	WcDriverClaim claim = {.any = true,.held = wc_rows_held(scan->table_id, row, modify->mode)};
 	WcDriverLocker locker;
 
+	*keep = false;
 	if (modify->kind != WC_MODIFY_ITEMS || modify->items.len == 0 || !scan->rows_by_existence || scan->filter != NULL ||
 		(scan->ncolumns == 0 && !wc_slice_eq(modify->items, modify->items_bare)) || wc_batch_may_write(scan->table_id, row))
 		return false;
 	locker = wc_row_locker(modify->mode);
 	if (!wc_driver()->claim(&open, &locker, &claim))
+	{
+		*keep = claim.wanted;
 		return false;
+	}
 	if (!shows_cell(&claim, scan))
 	{
 		if (claim.added)
@@ -195,11 +199,12 @@ wc_client_modify_row(const WcTableDesc *table, const WcClientModify *modify, uin
 	WcRowWait	wait = {0};
 	WcModifyResult result;
 	WcBatchMark before;
+	bool		keep;
 
 	Assert(modify->snapshot == NULL && !IsolationUsesXactSnapshot());
 	begin_modify(table, rows, stats);
 	wc_following_await_catalog(MyDatabaseId);
-	if (modify_claimed(modify))
+	if (modify_claimed(modify, &keep))
 	{
 		*rows = 1;
 		return true;
@@ -208,7 +213,7 @@ wc_client_modify_row(const WcTableDesc *table, const WcClientModify *modify, uin
 	before = wc_batch_mark();
 	for (;;)
 	{
-		modify_part(table, modify, modify->scan, rows, &result, stats);
+		modify_part(table, modify, modify->scan, keep, rows, &result, stats);
 		if (result.outcome != WC_MODIFY_BLOCKED || (!result.there && wc_row_holder_runs(result.holder)))
 			break;
 		(void) wc_row_wait(&wait, table, row, modify->mode, LockWaitBlock, result.holder, result.has_weaker);
@@ -240,7 +245,7 @@ wc_client_modify(const WcTableDesc *table, const WcClientModify *modify, uint64 
 	{
 		WcSlice		row;
 
-		modify_part(table, modify, &rest, rows, &result, stats);
+		modify_part(table, modify, &rest, false, rows, &result, stats);
 		if (result.outcome != WC_MODIFY_BLOCKED)
 			break;
 

@@ -207,16 +207,6 @@ has_row(WcSlice block)
 	return wc_block_open(&reader, block, NULL) == WC_OK && wc_block_next(&reader, &row, &cell, &colno) == WC_BLOCK_ROW;
 }
 
-/* The row, which is locked, was probably written within so much time before: it is a row of those that are written often. */
-#define OFTEN_US 1000000
-
-static bool
-is_written_often(const WcDispatch *d, const WcScan *scan)
-{
-	return wc_rowstamps_perhaps_since(wc_epochs_stamps(d->session.epochs), scan->table_id, scan->ranges[0].start,
-									  wc_clock_wall_us() - OFTEN_US);
-}
-
 /* Reads the row, which the owner has locked.  If the scan does not return the row, the new lock is released. */
 static WcStatus
 read_taken(WcDispatch *d, const WcTakeMessage *m, bool keep, const WcScan *scan, WcLockOwner *owner, bool added,
@@ -237,7 +227,8 @@ read_taken(WcDispatch *d, const WcTakeMessage *m, bool keep, const WcScan *scan,
 	else if (added)
 		wc_lock_give_back(d->session.locktable, owner, scan->table_id, scan->ranges[0].start);
 	if (last && keep)
-		keep_answer(d, &m->open, epoch, is_written_often(d, scan), scan, scanner);
+		keep_answer(d, &m->open, epoch, wc_epochs_wants_ahead(d->session.epochs, scan->table_id, scan->ranges[0].start),
+					scan, scanner);
 	answer_block(d, m->open.scan_no, scanner, last, answer);
 	if (wc_engine_has_large_rows(d->session.engine, scan->table_id))
 		answer->flags |= WC_FLAG_CHECK;

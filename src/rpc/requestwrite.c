@@ -31,6 +31,18 @@ send_changes(void *arg, uint64_t at, WcSlice bytes, WcError *err)
 	return status;
 }
 
+/* Sessions that write rows without reading them find out in shared memory that the rows exist. */
+static void
+ask_ahead(WcDispatch *d, const WcModifyMessage *m)
+{
+	WcScan		scan;
+	WcError		err;
+
+	if (wc_scan_decode(m->scan, &d->arena, &scan, &err) == WC_OK && scan.nranges == 1 &&
+		wc_epochs_wants_ahead(d->session.epochs, scan.table_id, scan.ranges[0].start))
+		wc_answers_asked(wc_epochs_answers(d->session.epochs), d->session.database, &scan, m->scan, 0);
+}
+
 WcStatus
 wc_request_modify(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnswer *answer, WcError *err)
 {
@@ -61,6 +73,8 @@ wc_request_modify(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAn
 		wc_activity_read(&d->session.activity, &stats);
 		result.report = wc_request_report(&stats);
 		wc_message_modified_encode(&d->out, &result);
+		if ((header->flags & WC_FLAG_AHEAD) != 0 && result.rows > 0)
+			ask_ahead(d, &m);
 		answer->flags = (uint8_t) ((result.check ? WC_FLAG_CHECK : 0) | (result.there ? WC_FLAG_THERE : 0));
 	}
 	wc_buf_free(&sink.ops);

@@ -503,6 +503,13 @@ make_room(Page *page, const Word *words, size_t at, size_t n, uint64_t get_hash)
 	return room >= 0 ? room : next;
 }
 
+bool
+wc_getcache_has_room(const WcGetCache *cache, uint32_t table_id, WcSlice row)
+{
+	return cache->npages > 0 &&
+		(atomic_load_explicit(&page_of(cache, row_hash_of(table_id, row))->next, memory_order_relaxed) & PAGE_FULL) == 0;
+}
+
 void
 wc_getcache_add(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, WcSlice answer,
 				int64_t valid_from_us, int64_t valid_until_us)

@@ -88,6 +88,9 @@ extern bool wc_getcache_reads(const WcGetCache *cache, uint32_t reader, uint64_t
 extern uint32_t wc_getcache_epochs_read(const WcGetCache *cache, uint64_t *epochs);
 extern uint32_t wc_getcache_places(const WcGetCache *cache);
 
+/* Is there room for answers of this row that no answer has used before? */
+extern bool wc_getcache_has_room(const WcGetCache *cache, uint32_t table_id, WcSlice row);
+
 /* Keeps an answer that was read in an epoch.  It is valid while the row is not written, from wall time
  * valid_from_us on (a clock may be set back) and before valid_until_us (INT64_MAX: for ever).  Any thread. */
 extern void wc_getcache_add(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row,

@@ -70,6 +70,9 @@ extern const char *wc_message_request_name(uint8_t type);
 /* Flags of MODIFY: the row is locked first. */
 #define WC_FLAG_FIRST			0x01
 
+/* and: the Get of the row should be answered in advance when the row has been written. */
+#define WC_FLAG_AHEAD			0x02
+
 /* Flags of the answers to LOCK, MODIFY and TAKE: rows of the table may become too large, so that the
  * transaction has to be checked (PRECOMMIT). */
 #define WC_FLAG_CHECK			0x02

@@ -323,7 +323,7 @@ local_modify(const WcClientModify *modify, const WcDriverOpen *open, const WcDri
 	wc_message_modify_encode(wc_local_begin(), &m, open->scan);
 	wc_local_txn.in_use = true;
 	wc_local_txn.has_batch = wc_local_txn.has_locks = true;
-	frame = await_changes(wc_connection_send(WC_MSG_MODIFY, open->lock_first ? WC_FLAG_FIRST : 0,
+	frame = await_changes(wc_connection_send(WC_MSG_MODIFY, (open->lock_first ? WC_FLAG_FIRST : 0) | (open->keep ? WC_FLAG_AHEAD : 0),
 											 wc_local_is_brief(open) ? WC_SEND_BRIEF : WC_SEND_NOW), take);
 	answer = wc_local_payload(frame);
 	if (wc_message_modified_decode(answer, result, &err) != WC_OK)

@@ -327,7 +327,7 @@ wc_local_claim(const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverC
 	claim->get = like != NULL ? like : scan;
 	found = wc_gets_find_now(claim->get, &claimed);
 	claim->answer = wc_buf_slice(&claimed);
-	claim->wanted = found == WC_GET_WANTED;
+	claim->wanted = found == WC_GET_WANTED && like == NULL;
 	if (found == WC_GET_FOUND)
 		return true;
 	if (like != NULL)

@@ -9,7 +9,8 @@
 #include "base/threads.h"
 #include "read/scan/scanner.h"
 
-/* Tables share so many places, by their ids: a place has the table that was asked for last. */
+/* Tables share so many pairs of places, by their ids: a place has the table that was asked for last.  A table's Gets without values,
+ * which only find out that a row exists, have a place of their own. */
 #define TABLES 64
 
 /* Each Get that the engine had to answer allows so many answers in advance; a table has at most so many that are allowed. */
@@ -31,6 +32,7 @@ typedef struct Asked
 typedef struct Written
 {
 	uint32_t	table_id;
+	bool		key_only;
 	uint32_t	len;
 	uint8_t		row[ROW_BYTES_MAX];
 } Written;
@@ -40,7 +42,7 @@ struct WcAnswers
 	WcEngine   *engine;
 	WcGetCache *cache;
 	WcMutex		mutex;
-	Asked		tables[TABLES] WC_GUARDED_BY(&mutex);
+	Asked		asked_for[TABLES][2] WC_GUARDED_BY(&mutex);	/* with values, without */
 	Written		rows[ROWS_MAX] WC_GUARDED_BY(&mutex);
 	uint32_t	nrows WC_GUARDED_BY(&mutex);
 
@@ -70,7 +72,10 @@ wc_answers_free(WcAnswers *a) WC_UNCHECKED
 	if (a == NULL)
 		return;
 	for (int i = 0; i < TABLES; i++)
-		wc_buf_free(&a->tables[i].get);
+	{
+		wc_buf_free(&a->asked_for[i][0].get);
+		wc_buf_free(&a->asked_for[i][1].get);
+	}
 	pthread_mutex_destroy(&a->mutex);
 	wc_arena_free(&a->arena);
 	wc_buf_free(&a->asked);
@@ -82,7 +87,7 @@ wc_answers_free(WcAnswers *a) WC_UNCHECKED
 void
 wc_answers_asked(WcAnswers *a, uint32_t database, const WcScan *scan, WcSlice get, size_t answer_len)
 {
-	Asked	   *t = &a->tables[scan->table_id % TABLES];
+	Asked	   *t = &a->asked_for[scan->table_id % TABLES][scan->key_only];
 
 	/* the next Get would probably have other values in its filter */
 	if (scan->filter != NULL || scan->filter_text.len > 0 || scan->aggregation != NULL || scan->nranges != 1 ||
@@ -101,21 +106,29 @@ wc_answers_asked(WcAnswers *a, uint32_t database, const WcScan *scan, WcSlice ge
 	pthread_mutex_unlock(&a->mutex);
 }
 
+static void
+note_written(WcAnswers *a, Asked *t, uint32_t table_id, bool key_only, WcSlice row) WC_REQUIRES(a->mutex)
+{
+	Written    *w;
+
+	if (t->table_id != table_id || t->allowed == 0 || row.len > ROW_BYTES_MAX || a->nrows == ROWS_MAX)
+		return;
+	w = &a->rows[a->nrows++];
+	t->allowed--;
+	w->table_id = table_id;
+	w->key_only = key_only;
+	w->len = (uint32_t) row.len;
+	memcpy(w->row, row.data, row.len);
+}
+
 void
 wc_answers_written(WcAnswers *a, uint32_t table_id, WcSlice row)
 {
-	Asked	   *t = &a->tables[table_id % TABLES];
+	Asked	   *pair = a->asked_for[table_id % TABLES];
 
 	pthread_mutex_lock(&a->mutex);
-	if (t->table_id == table_id && t->allowed > 0 && row.len <= ROW_BYTES_MAX && a->nrows < ROWS_MAX)
-	{
-		Written    *w = &a->rows[a->nrows++];
-
-		t->allowed--;
-		w->table_id = table_id;
-		w->len = (uint32_t) row.len;
-		memcpy(w->row, row.data, row.len);
-	}
+	note_written(a, &pair[0], table_id, false, row);
+	note_written(a, &pair[1], table_id, true, row);
 	pthread_mutex_unlock(&a->mutex);
 }
 
@@ -132,7 +145,7 @@ take(WcAnswers *a, Written *w, uint32_t *database)
 		const Asked *t;
 
 		*w = a->rows[--a->nrows];
-		t = &a->tables[w->table_id % TABLES];
+		t = &a->asked_for[w->table_id % TABLES][w->key_only];
 		if (t->table_id != w->table_id)
 			continue;
 		*database = t->database;

@@ -3,7 +3,8 @@
  *
  * A write makes the kept answers to Gets of its row invalid (wire/getcache.h), and a row that was just written is often
  * read next.  So the applier's thread, when it has nothing to apply, answers Gets of written rows in advance.  The Get is
- * the one that the engine was last asked for of the same table, with the written row's key.  rpc/README has the limits.
+ * the one that the engine was last asked for of the same table, with the written row's key; also the last one without values.
+ * rpc/README has the limits.
  */
 #ifndef WC_RPC_LOCK_ANSWERS_H
 #define WC_RPC_LOCK_ANSWERS_H

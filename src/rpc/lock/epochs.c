@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/threads.h"
 
 typedef struct Kept
@@ -257,6 +258,16 @@ wc_epochs_held_us(WcEpochs *e, uint32_t process)
 	}
 	pthread_mutex_unlock(&e->mutex);
 	return oldest;
+}
+
+/* A row that was written within so much time before is one of those that are written often. */
+#define OFTEN_US 1000000
+
+bool
+wc_epochs_wants_ahead(WcEpochs *e, uint32_t table_id, WcSlice row)
+{
+	return wc_getcache_has_room(e->cache, table_id, row) ||
+		wc_rowstamps_perhaps_since(e->stamps, table_id, row, wc_clock_wall_us() - OFTEN_US);
 }
 
 uint64_t

@@ -38,6 +38,12 @@ extern bool wc_epochs_tidy(WcEpochs *epochs);
 /* When the oldest snapshot was taken that is kept because this process reads in its epoch; 0: there is none. */
 extern int64_t wc_epochs_held_us(WcEpochs *epochs, uint32_t process);
 
+/*
+ * Is it worth while to answer Gets of this row in advance, for sessions that are about to write it again?  There is room
+ * for the answers, or the row was probably written within the last second.  The caller has locked the row.
+ */
+extern bool wc_epochs_wants_ahead(WcEpochs *epochs, uint32_t table_id, WcSlice row);
+
 /* The current epoch: the newest state has at least the commits of this epoch. */
 extern uint64_t wc_epochs_current(const WcEpochs *epochs);
 
