@@ -71,8 +71,9 @@ sub serves { return comes_back($_[0], 'SELECT count(*) >= 0 FROM stored_row') }
 
 # --- three are prepared ---------------------------------------------------------------
 # One that writes to all tables, and makes, empties tables; one that is to be rolled back; one that has only
-# locked; one that the engine does not keep in memory.
-$primary->safe_psql('postgres', q{
+# locked; one that the engine does not keep in memory.  The rows were read before, so that the session locks them itself.
+my $reads = join '', map { my $t = $_; map { "SELECT * FROM $t WHERE k = $_;\nSELECT FROM $t WHERE k = $_;\n" } 1 .. 3 } qw(stored_row stored_cell);
+$primary->safe_psql('postgres', $reads x 2 . q{
 BEGIN;
 UPDATE heap SET v = 'new' WHERE k = 1;
 UPDATE stored_row SET v = 'new' WHERE k = 1;

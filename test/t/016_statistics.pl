@@ -50,6 +50,26 @@ $node->append_conf('postgresql.conf', 'widecol.log_min_duration = 1h');
 $node->reload;
 ok(wait_until(sub { logged('SELECT 1') eq '' }), 'shorter requests are not logged');
 
+# --- rows that were read before ------------------------------------------------------
+# Requests of these statements, and one of the view.
+sub requests
+{
+	my ($sql) = @_;
+	my $get = "SELECT * FROM t WHERE k = 'secretkey9' \\g /dev/null\n";
+
+	return $node->safe_psql('postgres', "SELECT count(*) FROM t \\g /dev/null\n" . $get x 2 .
+		"SELECT requests FROM widecol.pg_stat_widecol \\gset\n$sql;\nSELECT requests - :requests FROM widecol.pg_stat_widecol");
+}
+
+my $key = "WHERE k = 'secretkey9'";
+is(requests("UPDATE t SET v = 'secretvalue' $key"), 1, 'UPDATE of a row that was read before asks nothing');
+is(requests("UPDATE t SET v = v || '' $key"), 1, 'nor does one that computes the value');
+is(requests("BEGIN; SELECT * FROM t $key FOR UPDATE \\g /dev/null\nUPDATE t SET v = 'secretvalue' $key; COMMIT"), 1,
+	'nor does a transaction that locks the row first');
+is(requests("BEGIN; SAVEPOINT s; UPDATE t SET v = 'secretvalue' $key; COMMIT"), 2, 'but a subtransaction, whose locks can be released, does');
+is(requests("BEGIN; SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; UPDATE t SET v = 'secretvalue' $key; COMMIT") > 1, 1,
+	'and one that must see that the row has not changed');
+
 # --- restarts ----------------------------------------------------------------------
 my $counters = q{SELECT count(*) FROM t; SELECT commits, operations, batches, flushes, get_cache_misses, stats_reset FROM widecol.pg_stat_widecol;
 SELECT cells_written, deletes, flushes, last_flush FROM widecol.pg_stat_widecol_tables WHERE family = 'cf'};

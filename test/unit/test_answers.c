@@ -214,6 +214,26 @@ gets_with_a_filter_are_left_out(void **state)
 	assert_int_equal(make_all(s), 0);
 }
 
+/* Who writes rows without reading them asks only whether they exist. */
+static void
+gets_without_values_are_kept_apart(void **state)
+{
+	Site	   *s = *state;
+	Get			get;
+
+	ask(s, "r");
+	get_of(s, &get, s->kit.table, kit_s("r"));
+	get.scan.key_only = true;
+	wc_buf_reset(&s->get, SIZE_MAX);
+	wc_scan_encode(&s->get, &get.scan);
+	wc_answers_asked(s->answers, KIT_DATABASE, &get.scan, wc_buf_slice(&s->get), 0);
+	put(s, "r", "1");
+	assert_int_equal(make_all(s), 2);
+	assert_int_equal(wc_getcache_find(s->cache, wc_getcache_epoch(s->cache), s->kit.table, kit_s("r"), wc_buf_slice(&s->get),
+									  kit_now, &s->found), WC_GET_FOUND);
+	assert_string_equal(value_of(s, "r"), "1");
+}
+
 /* Gets whose answers are not kept: rows like theirs are too large as well. */
 static void
 large_answers_are_left_out(void **state)
@@ -304,6 +324,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(tables_that_nobody_asks_for_are_left_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_answers_end_with_the_gets, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(gets_with_a_filter_are_left_out, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(gets_without_values_are_kept_apart, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(large_answers_are_left_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(long_keys_and_many_rows_are_left_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(answers_end_with_their_cells, set_up, tear_down),
