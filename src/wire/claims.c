@@ -537,6 +537,25 @@ wc_claims_holder(const WcClaims *c, const WcFlight *flight, uint64_t hash, uint3
 	return holder_of_slot(c, flight, slot_of(hash), table_id, row, mode, except);
 }
 
+bool
+wc_claims_has_row(const WcClaims *c, const WcFlight *flight, uint64_t hash, uint32_t table_id, WcSlice row, uint64_t xid)
+{
+	uint64_t	claim = atomic_load(&c->slots[slot_of(hash)]);
+
+	return is_held(claim) && claimant(c, flight, claim) == xid && find_row(process_of(c, claim), table_id, row) != NULL;
+}
+
+bool
+wc_claims_has_table(const WcClaims *c, uint32_t table_id, uint64_t xid)
+{
+	for (uint32_t i = 0; i < c->nprocesses; i++)
+	{
+		if (atomic_load(&c->processes[i].xid) == xid)
+			return holds_in(&c->processes[i], table_id);
+	}
+	return false;
+}
+
 void
 wc_claims_close_table(WcClaims *c, uint32_t table_id)
 {

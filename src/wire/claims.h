@@ -152,6 +152,11 @@ extern void wc_claims_prefetch(const WcClaims *claims, uint64_t hash);
 extern uint64_t wc_claims_holder(const WcClaims *claims, const WcFlight *flight, uint64_t hash, uint32_t table_id, WcSlice row,
 								 WcRowLockMode mode, uint64_t except);
 
+/* Has a statement of the transaction xid claimed the row?  Has one claimed any row of the table?  (Looks at all processes.) */
+extern bool wc_claims_has_row(const WcClaims *claims, const WcFlight *flight, uint64_t hash, uint32_t table_id, WcSlice row,
+							  uint64_t xid);
+extern bool wc_claims_has_table(const WcClaims *claims, uint32_t table_id, uint64_t xid);
+
 /* Rows of the table (and of those that share its counter, one of 1,024) cannot be claimed, until it has been opened as
  * often as it was closed. */
 extern void wc_claims_close_table(WcClaims *claims, uint32_t table_id);

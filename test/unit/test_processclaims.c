@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "claimsite.h"
 
 /* Processes 0 and 1 have the transactions 100 and 101. */
@@ -260,6 +261,67 @@ a_locked_table_has_no_claims(void **state)
 	unlock_as(site, 7);
 }
 
+/* What the engine would answer to a request for the row. */
+static WcLockHolder
+look_as(Site *site, uint64_t xid, WcRowLockMode mode, WcSlice row)
+{
+	WcLockRequest request = {.table_id = 1,.mode = mode,.enough = mode,.xid = xid,.subid = 1};
+	WcLockOwner *owner = wc_lock_enter(site->table, xid);
+	WcLockHolder holder;
+
+	wc_lock_look(site->table, owner, &request, row, &holder);
+	(void) wc_lock_leave(site->table, owner);
+	return holder;
+}
+
+/* It need not queue for the row: one that queues may wait for it. */
+static void
+its_transaction_has_the_row_in_a_weaker_mode(void **state)
+{
+	Site	   *site = *state;
+	WcLockHolder holder;
+
+	assert_true(hold(site, 0, WC_LOCK_SHARE, S("row")));
+	assert_int_equal(lock_as(site, 7, WC_LOCK_SHARE, S("row")), 0);
+	holder = look_as(site, 100, WC_LOCK_NO_KEY_UPDATE, S("row"));
+	assert_int_equal(holder.xid, 7);
+	assert_true(holder.has_weaker);
+	holder = look_as(site, 101, WC_LOCK_NO_KEY_UPDATE, S("row"));
+	assert_int_not_equal(holder.xid, 0);
+	assert_false(holder.has_weaker);
+	wc_claims_drop_all(site->claims, 0);
+	holder = look_as(site, 100, WC_LOCK_NO_KEY_UPDATE, S("row"));
+	assert_int_equal(holder.xid, 7);
+	assert_false(holder.has_weaker);
+	unlock_as(site, 7);
+}
+
+/* A transaction that wants the whole table waits for those that have claimed rows: these get other rows, as if the engine had
+ * locked the rows. */
+static void
+its_transaction_does_not_wait_for_one_that_wants_the_table(void **state)
+{
+	WcLockRequest request = {.table_id = 1,.mode = WC_LOCK_EXCLUSIVE,.enough = WC_LOCK_EXCLUSIVE,.xid = 7,.subid = 1};
+	Site	   *site = *state;
+	WcLockOwner *owner = wc_lock_enter(site->table, 7);
+	WcLockHolder holder = {0};
+	WcError		err;
+
+	assert_true(hold(site, 0, WC_LOCK_EXCLUSIVE, S("row")));
+	for (uint32_t i = 0; i <= WC_ROW_LOCKS_MAX; i++)
+	{
+		assert_int_equal(holder.xid, 0);
+		assert_int_equal(wc_lock_acquire(site->table, owner, &request, wc_slice(&i, sizeof(i)), &holder, &err), WC_OK);
+	}
+	assert_int_equal(holder.xid, 100);
+	(void) wc_lock_leave(site->table, owner);
+	assert_int_equal(lock_as(site, 8, WC_LOCK_EXCLUSIVE, S("other")), 7);
+	assert_int_equal(lock_as(site, 100, WC_LOCK_EXCLUSIVE, S("row")), 0);
+	assert_int_equal(lock_as(site, 100, WC_LOCK_EXCLUSIVE, S("other")), 0);
+	unlock_as(site, 100);
+	unlock_as(site, 7);
+}
+
 static void
 it_has_limits(void **state)
 {
@@ -392,6 +454,9 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_row_is_quiet_without_locks_of_transactions_that_may_have_ended, claimsite_set_up,
 										claimsite_tear_down),
 		cmocka_unit_test_setup_teardown(a_locked_table_has_no_claims, claimsite_set_up, claimsite_tear_down),
+		cmocka_unit_test_setup_teardown(its_transaction_has_the_row_in_a_weaker_mode, claimsite_set_up, claimsite_tear_down),
+		cmocka_unit_test_setup_teardown(its_transaction_does_not_wait_for_one_that_wants_the_table, claimsite_set_up,
+										claimsite_tear_down),
 		cmocka_unit_test_setup_teardown(it_has_limits, claimsite_set_up, claimsite_tear_down),
 		cmocka_unit_test_setup_teardown(a_row_has_one_owner, claimsite_set_up, claimsite_tear_down),
 	};

@@ -155,8 +155,8 @@ look_at_row(const WcLockWork *w, uint64_t hash, WcSlice row, WcLockHolder *holde
 	return false;
 }
 
-/* The transaction that has locked the whole table; or, for an owner without a lock in the table, the one that waits to
- * lock it; 0: there is none. */
+/* The transaction that has locked the whole table; or, for an owner without a lock or a claim in the table, the one that waits
+ * to lock it; 0: there is none. */
 static uint64_t
 holder_of_table(const WcLockWork *w)
 {
@@ -164,7 +164,8 @@ holder_of_table(const WcLockWork *w)
 
 	if (first != NULL && first->whole && first != w->share)
 		return first->xid;
-	if (w->here->wanting != NULL && w->here->wanting != w->owner && w->share == NULL)
+	if (w->here->wanting != NULL && w->here->wanting != w->owner && w->share == NULL &&
+		!wc_claims_has_table(w->table->claims, w->request->table_id, w->owner->xid))
 		return w->here->wanting_xid;
 	return 0;
 }
@@ -191,6 +192,9 @@ look(const WcLockWork *w, uint64_t hash, WcSlice row, WcLockHolder *holder) WC_R
 		holder->xid = holder_of_table(w);
 	if (holder->xid == 0)
 		holder->xid = claimant_of_row(w, hash, row);
+	if (holder->xid != 0 &&
+		wc_claims_has_row(w->table->claims, w->table->flight, hash, w->request->table_id, row, w->owner->xid))
+		holder->has_weaker = true;
 	return holder->xid != 0;
 }
 
