@@ -528,15 +528,18 @@ barriers_first(PlannerInfo *root, List *clauses, int *nbarriers)
 	return list_concat(barriers, others);
 }
 
+/* A function that is not immutable may read at the statement's snapshot what a Get in the newest state does not show. */
 static bool
 reads_alone(const PlannerInfo *root, const RelOptInfo *rel)
 {
 	const Query *query = root->parse;
+	List	   *others = list_concat(extract_actual_clauses(rel->baserestrictinfo, false),
+									 extract_actual_clauses(rel->baserestrictinfo, true));
 
+	others = lappend(lappend(others, query->limitOffset), query->limitCount);
 	return query->commandType == CMD_SELECT && root->parent_root == NULL && list_length(query->rtable) == 1 && !query->hasSubLinks &&
-		query->cteList == NIL && !contain_mutable_functions((Node *) query->targetList) &&
-		!contain_mutable_functions(query->havingQual) &&
-		!contain_mutable_functions((Node *) extract_actual_clauses(rel->baserestrictinfo, false));
+		query->cteList == NIL && query->windowClause == NIL && !contain_mutable_functions((Node *) query->targetList) &&
+		!contain_mutable_functions(query->havingQual) && !contain_mutable_functions((Node *) others);
 }
 
 /* Sets the plan's fields about its rows: their columns, their number, their locks. */
