@@ -11,21 +11,26 @@
 #define SLOTS		131072
 #define TABLES		1024
 
-/* A claim is a word: the place, the lower bits of the table's id, how many claims in turn it follows that may be valid, and
+/*
+ * A claim is a word: the place, the lower bits of the table's id, how many claims in turn it follows that may be valid, and
  * the lower bits of the transaction's id.  The place has the transaction's full id.  If its lower bits differ from the
- * claim's, another transaction has the place by now, and the claim is not valid.  A process's claim has the process's number in
- * place of a place, and follows no claim: HELD.  It becomes a commit's claim that does not lock the row's key, if it did not: NO_KEY. */
+ * claim's, another transaction has the place by now, and the claim is not valid.
+ *
+ * Two numbers of claims that are followed have another meaning, and such claims follow none.  HELD: a process's claim, which
+ * has the process's number where a commit's claim has the place.  NO_KEY: a commit's claim that was a process's, and leaves the
+ * row's key to others.
+ */
 #define TABLE_BITS	8
 #define FOLLOWS_BITS 6
 #define XID_BITS	34
 #define XID_MASK	((UINT64_C(1) << XID_BITS) - 1)
 #define TABLE_SHIFT	(XID_BITS + FOLLOWS_BITS)
 #define PLACE_SHIFT	(TABLE_SHIFT + TABLE_BITS)
+#define HELD		((1U << FOLLOWS_BITS) - 1)
+#define NO_KEY		(HELD - 1)
 
 /* The engine notices that a row becomes large when it applies a commit (engine/README, "Commits"): so many commits of
  * WC_CLAIMS_FOLLOW_BYTES that it has not applied are still small together. */
-#define HELD		((1U << FOLLOWS_BITS) - 1)
-#define NO_KEY		(HELD - 1)
 #define FOLLOWS_MAX (NO_KEY - 1)
 
 #define KEY_WORDS	(WC_CLAIMS_HELD_KEY_MAX / 8)
