@@ -56,8 +56,8 @@
 /* How long a reader keeps commits from beginning. */
 #define QUIET_US 2000
 
-/* With so many transactions in flight, each commit wakes the follower: then a process that must wait for one of them does not wait
- * for many others. */
+/* With so many transactions in flight (prepared ones count), each commit wakes the follower: then a process that must wait for
+ * one of them does not wait for many others. */
 #define WAKE_AT 3
 
 static WcFollowing *following;

@@ -44,7 +44,7 @@ typedef struct WcSlot
 
 #define WC_SLOT_WANTED (UINT64_C(1) << 32)
 
-/* Increase it when WcShmem, WcSlot, WcFollowing (flight.h), the places of transactions in flight or the
+/* Increase it when WcShmem, WcSlot, WcFollowing (flight.h), the places of transactions in flight, the claims or the
  * answers to Gets change. */
 #define WC_SHMEM_LAYOUT 0x5743000c	/* "WC", 12 */
 

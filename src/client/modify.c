@@ -101,6 +101,14 @@ gives(const WcScan *scan, const WcCell *cell)
 	return false;
 }
 
+static void pg_attribute_noreturn()
+malformed(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("cell block in shared memory is malformed")));
+}
+
 /* Does the answer show that the scan returns its row, with a cell? */
 static bool
 shows_cell(const WcDriverClaim *claim, const WcScan *scan)
@@ -122,6 +130,8 @@ shows_cell(const WcDriverClaim *claim, const WcScan *scan)
 			case WC_BLOCK_CELL:
 				if (colno != WC_NO_COLUMN)
 				{
+					if (colno >= claim->get->ncolumns)
+						malformed();
 					cell.family = claim->get->columns[colno].family;
 					cell.qualifier = claim->get->columns[colno].qualifier;
 				}
@@ -131,9 +141,7 @@ shows_cell(const WcDriverClaim *claim, const WcScan *scan)
 			case WC_BLOCK_DONE:
 				return false;
 			case WC_BLOCK_CORRUPT:
-				ereport(ERROR,
-						(errcode(ERRCODE_DATA_CORRUPTED),
-						 errmsg("cell block in shared memory is malformed")));
+				malformed();
 		}
 	}
 }

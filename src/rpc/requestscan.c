@@ -160,7 +160,7 @@ wc_request_open(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnsw
 	WcSnapshot *snapshot;
 	WcScanner  *scanner;
 	bool		last;
-	uint64_t	epoch = wc_epochs_current(d->session.epochs);
+	uint64_t	epoch = wc_epochs_current(d->session.epochs);	/* before the newest state is read */
 	WcStatus	status = wc_message_open_decode(body, &m, err);
 
 	if (status == WC_OK)
@@ -212,7 +212,7 @@ static WcStatus
 read_taken(WcDispatch *d, const WcTakeMessage *m, bool keep, const WcScan *scan, WcLockOwner *owner, bool added,
 		   WcAnswer *answer, WcError *err)
 {
-	uint64_t	epoch = wc_epochs_current(d->session.epochs);
+	uint64_t	epoch = wc_epochs_current(d->session.epochs);	/* before the row is read */
 	WcReadPoint at = wc_request_read_point(d, NULL, m->open.cid, m->open.clock_offset_us);
 	WcScanner  *scanner;
 	bool		last;

@@ -54,10 +54,10 @@ ok(wait_until(sub { logged('SELECT 1') eq '' }), 'shorter requests are not logge
 # Requests of these statements, and one of the view.
 sub requests
 {
-	my ($sql) = @_;
+	my ($sql, $reads) = @_;
 	my $get = "SELECT * FROM t WHERE k = 'secretkey9' \\g /dev/null\n";
 
-	return $node->safe_psql('postgres', "SELECT count(*) FROM t \\g /dev/null\n" . $get x 2 .
+	return $node->safe_psql('postgres', "SELECT count(*) FROM t \\g /dev/null\n" . $get x ($reads // 2) .
 		"SELECT requests FROM widecol.pg_stat_widecol \\gset\n$sql;\nSELECT requests - :requests FROM widecol.pg_stat_widecol");
 }
 
@@ -69,6 +69,33 @@ is(requests("BEGIN; SELECT * FROM t $key FOR UPDATE \\g /dev/null\nUPDATE t SET 
 is(requests("BEGIN; SAVEPOINT s; UPDATE t SET v = 'secretvalue' $key; COMMIT"), 2, 'but a subtransaction, whose locks can be released, does');
 is(requests("BEGIN; SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; UPDATE t SET v = 'secretvalue' $key; COMMIT") > 1, 1,
 	'and one that must see that the row has not changed');
+
+my $unread = "WHERE k = 'secretkey12'";
+my $locks = requests("BEGIN; SELECT * FROM t $unread FOR UPDATE \\g /dev/null\nCOMMIT", 0);
+$unread =~ s/12/13/;
+is(requests("BEGIN; SELECT * FROM t $unread FOR UPDATE \\g /dev/null\nUPDATE t SET v = 'secretvalue' $unread; COMMIT", 0), $locks,
+	'a row that is locked first is known when it is changed');
+ok(wait_until(sub { requests("UPDATE t SET v = 'secretvalue' WHERE k = 'secretkey11'", 0) == 1 }),
+	'a row that is changed again and again, and not read, is known, too');
+
+# Without the engine a commit stays in flight.
+my ($writer, $reader) = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. 2;
+my @gets = map { "SELECT v FROM t WHERE k = 'secretkey$_'" } 9, 10;
+$_->query_safe(join(';', @gets, @gets)) foreach $writer, $reader;
+my $stopped = kill_engine($node, 'STOP');
+$writer->query("SET statement_timeout = '60s'; UPDATE t SET v = 'in flight' $key");
+my $other = $reader->query("SET statement_timeout = '60s'; $gets[1]");
+my $waits = $reader->query("SET statement_timeout = '100ms'; $gets[0]");
+my ($write_errors, $read_errors) = ($writer->{stderr}, $reader->{stderr});
+kill 'CONT', $stopped;
+is($write_errors, '', 'a row that was read before is changed without the engine');
+is($other, 'secretvalue', 'and others are read, which do not wait for that commit');
+is($waits, '', 'but the changed row is not shown as it was before');
+like($read_errors, qr/statement timeout/, 'its reader waits');
+$reader->{stderr} = '';
+is($reader->query_safe("SET statement_timeout = 0; $gets[0]"), 'in flight', 'and sees the commit');
+$writer->query_safe("UPDATE t SET v = 'secretvalue' $key");
+$_->quit foreach $writer, $reader;
 
 # --- restarts ----------------------------------------------------------------------
 my $counters = q{SELECT count(*) FROM t; SELECT commits, operations, batches, flushes, get_cache_misses, stats_reset FROM widecol.pg_stat_widecol;

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,4 +110,48 @@ void
 unlock_as(Site *site, uint64_t xid)
 {
 	assert_true(wc_lock_release_of(site->table, xid, 0, true));
+}
+
+/* --- threads ----------------------------------------------------------------------- */
+
+void
+contest_visit(Contest *c, int row)
+{
+	assert_int_equal(atomic_fetch_add(&c->inside[row], 1), 0);
+	atomic_fetch_add(&c->got, 1);
+	sched_yield();
+	assert_int_equal(atomic_fetch_sub(&c->inside[row], 1), 1);
+}
+
+static void *
+lock_rows(void *arg)
+{
+	Contest    *c = arg;
+
+	for (int i = 0; i < CONTEST_ROUNDS; i++)
+	{
+		uint8_t		row = (uint8_t) (i % CONTEST_ROWS);
+		uint64_t	xid = atomic_fetch_add(&c->next_xid, 1);
+
+		if (lock_beside_others(c->site, xid, WC_LOCK_EXCLUSIVE, wc_slice(&row, 1)) == 0)
+			contest_visit(c, row);
+		unlock_as(c->site, xid);
+	}
+	return NULL;
+}
+
+void
+contest_run(Site *site, void *(*claim_rows) (void *contest))
+{
+	Contest		c = {.site = site};
+	pthread_t	threads[4];
+
+	atomic_init(&c.next_xid, 1000);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, i % 2 ? claim_rows : lock_rows, &c), 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	assert_in_range(atomic_load(&c.got), 1, 4 * CONTEST_ROUNDS);
+	assert_int_equal(lock_as(site, 1, WC_LOCK_EXCLUSIVE, wc_slice("", 1)), 0);
+	unlock_as(site, 1);
 }

@@ -4,6 +4,8 @@
 #ifndef CLAIMSITE_H
 #define CLAIMSITE_H
 
+#include <stdatomic.h>
+
 #include "rpc/lock/locktable.h"
 #include "wire/claims.h"
 
@@ -31,5 +33,24 @@ extern uint64_t lock_as(Site *site, uint64_t xid, WcRowLockMode mode, WcSlice ro
 extern uint64_t lock_beside_others(Site *site, uint64_t xid, WcRowLockMode mode, WcSlice row);
 extern bool lock_table_as(Site *site, uint64_t xid, uint32_t table_id);
 extern void unlock_as(Site *site, uint64_t xid);
+
+/* Threads whose transactions want the same rows. */
+#define CONTEST_ROWS	4
+#define CONTEST_ROUNDS	20000
+
+typedef struct Contest
+{
+	Site	   *site;
+	atomic_int	inside[CONTEST_ROWS];	/* transactions that have the row */
+	atomic_int	got;
+	atomic_ullong next_xid;
+	atomic_uint next_process;
+} Contest;
+
+/* A transaction has the row: asserts that no other has. */
+extern void contest_visit(Contest *c, int row);
+
+/* Four threads, of which every second one locks rows by the engine, the others by claim_rows; then nothing is left behind. */
+extern void contest_run(Site *site, void *(*claim_rows) (void *contest));
 
 #endif

@@ -7,8 +7,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -262,57 +260,20 @@ another_engine_opens_claims_anew(void **state)
 
 /* --- threads ----------------------------------------------------------------------- */
 
-#define ROWS		4
-#define ROUNDS		20000
-
-typedef struct Contest
-{
-	Site	   *site;
-	atomic_int	inside[ROWS];	/* transactions that have the row */
-	atomic_int	got;
-	atomic_ullong next_xid;
-} Contest;
-
-static void
-visit(Contest *c, int row)
-{
-	assert_int_equal(atomic_fetch_add(&c->inside[row], 1), 0);
-	atomic_fetch_add(&c->got, 1);
-	sched_yield();
-	assert_int_equal(atomic_fetch_sub(&c->inside[row], 1), 1);
-}
-
 static void *
 claims_rows(void *arg)
 {
 	Contest    *c = arg;
 
-	for (int i = 0; i < ROUNDS; i++)
+	for (int i = 0; i < CONTEST_ROUNDS; i++)
 	{
-		uint8_t		row = (uint8_t) (i % ROWS);
+		uint8_t		row = (uint8_t) (i % CONTEST_ROWS);
 		uint64_t	xid = atomic_fetch_add(&c->next_xid, 1);
 		uint16_t	place = wc_flight_take(c->site->flight, xid, 1, false, WC_FLIGHT_NONE);
 
 		if (claim(c->site, wc_slice(&row, 1), place, xid))
-			visit(c, row);
+			contest_visit(c, row);
 		assert_true(wc_flight_free(c->site->flight, place, xid));
-	}
-	return NULL;
-}
-
-static void *
-locks_rows(void *arg)
-{
-	Contest    *c = arg;
-
-	for (int i = 0; i < ROUNDS; i++)
-	{
-		uint8_t		row = (uint8_t) (i % ROWS);
-		uint64_t	xid = atomic_fetch_add(&c->next_xid, 1);
-
-		if (lock_beside_others(c->site, xid, WC_LOCK_EXCLUSIVE, wc_slice(&row, 1)) == 0)
-			visit(c, row);
-		unlock_as(c->site, xid);
 	}
 	return NULL;
 }
@@ -320,20 +281,8 @@ locks_rows(void *arg)
 static void
 a_row_has_one_owner(void **state)
 {
-	Contest		c = {.site = *state};
-	pthread_t	threads[4];
-
-	atomic_init(&c.next_xid, 1000);
-	for (int i = 0; i < 4; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, i % 2 ? claims_rows : locks_rows, &c), 0);
-	for (int i = 0; i < 4; i++)
-		assert_int_equal(pthread_join(threads[i], NULL), 0);
-	assert_in_range(atomic_load(&c.got), 1, 4 * ROUNDS);
-
-	/* nothing is left behind */
-	assert_int_equal(lock_as(c.site, 1, WC_LOCK_EXCLUSIVE, wc_slice("", 1)), 0);
-	unlock_as(c.site, 1);
-	assert_true(claim(c.site, wc_slice("", 1), take_place(c.site, 2), 2));
+	contest_run(*state, claims_rows);
+	assert_true(claim(*state, wc_slice("", 1), take_place(*state, 2), 2));
 }
 
 int

@@ -330,6 +330,7 @@ what_is_asked_for_again_stays(void **state)
 	set_up_anew(ONE_PAGE);
 
 	/* with room everything is kept at once */
+	assert_true(wc_getcache_has_room(cache, TABLE, kit_s("any")));
 	assert_false(ask(0));
 	assert_true(ask(0));
 
@@ -340,6 +341,7 @@ what_is_asked_for_again_stays(void **state)
 		hits += ask(-(i % 5));
 	}
 	assert_true(hits > 4000);
+	assert_false(wc_getcache_has_room(cache, TABLE, kit_s("any")));
 }
 
 /* --- at random, and at once -------------------------------------------------------*/

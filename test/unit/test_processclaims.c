@@ -8,8 +8,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <pthread.h>
-#include <sched.h>
 #include <string.h>
 
 #include "base/limits.h"
@@ -351,27 +349,6 @@ it_has_limits(void **state)
 
 /* --- threads ----------------------------------------------------------------------- */
 
-#define ROWS		4
-#define ROUNDS		20000
-
-typedef struct Contest
-{
-	Site	   *site;
-	atomic_int	inside[ROWS];	/* transactions that have the row */
-	atomic_int	got;
-	atomic_ullong next_xid;
-	atomic_uint next_process;
-} Contest;
-
-static void
-visit(Contest *c, int row)
-{
-	assert_int_equal(atomic_fetch_add(&c->inside[row], 1), 0);
-	atomic_fetch_add(&c->got, 1);
-	sched_yield();
-	assert_int_equal(atomic_fetch_sub(&c->inside[row], 1), 1);
-}
-
 /* Each second transaction commits: the row is its own until the place is freed. */
 static void *
 holds_rows(void *arg)
@@ -379,9 +356,9 @@ holds_rows(void *arg)
 	Contest    *c = arg;
 	uint32_t	process = atomic_fetch_add(&c->next_process, 1);
 
-	for (int i = 0; i < ROUNDS; i++)
+	for (int i = 0; i < CONTEST_ROUNDS; i++)
 	{
-		uint8_t		row = (uint8_t) (i % ROWS);
+		uint8_t		row = (uint8_t) (i % CONTEST_ROWS);
 		uint64_t	xid = atomic_fetch_add(&c->next_xid, 1);
 		uint16_t	place = WC_FLIGHT_NONE;
 		WcClaim		claim;
@@ -395,7 +372,7 @@ holds_rows(void *arg)
 			wc_claims_promote(c->site->claims, process, 0, place, xid, &claim);
 			wc_claims_drop_all(c->site->claims, process);
 		}
-		visit(c, row);
+		contest_visit(c, row);
 		wc_claims_drop_all(c->site->claims, process);
 		if (place != WC_FLIGHT_NONE)
 			assert_true(wc_flight_free(c->site->flight, place, xid));
@@ -403,41 +380,11 @@ holds_rows(void *arg)
 	return NULL;
 }
 
-static void *
-locks_rows(void *arg)
-{
-	Contest    *c = arg;
-
-	for (int i = 0; i < ROUNDS; i++)
-	{
-		uint8_t		row = (uint8_t) (i % ROWS);
-		uint64_t	xid = atomic_fetch_add(&c->next_xid, 1);
-
-		if (lock_beside_others(c->site, xid, WC_LOCK_SHARE, wc_slice(&row, 1)) != 0)
-			continue;
-		visit(c, row);
-		unlock_as(c->site, xid);
-	}
-	return NULL;
-}
-
 static void
 a_row_has_one_owner(void **state)
 {
-	Contest		c = {.site = *state};
-	pthread_t	threads[4];
-
-	atomic_init(&c.next_xid, 1000);
-	for (int i = 0; i < 4; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, i > 0 ? holds_rows : locks_rows, &c), 0);
-	for (int i = 0; i < 4; i++)
-		assert_int_equal(pthread_join(threads[i], NULL), 0);
-	assert_in_range(atomic_load(&c.got), 1, 4 * ROUNDS);
-
-	/* nothing is left behind */
-	assert_int_equal(lock_as(c.site, 1, WC_LOCK_EXCLUSIVE, wc_slice("", 1)), 0);
-	unlock_as(c.site, 1);
-	assert_true(hold(c.site, 5, WC_LOCK_EXCLUSIVE, wc_slice("", 1)));
+	contest_run(*state, holds_rows);
+	assert_true(hold(*state, 5, WC_LOCK_EXCLUSIVE, wc_slice("", 1)));
 }
 
 int

@@ -139,9 +139,9 @@ wc_gets_find_now(const WcScan *get, WcBuf *block)
 	return found;
 }
 
-/* --- Gets of which there were answers ------------------------------------------------- */
+/* --- Gets of which there are answers -------------------------------------------------- */
 
-/* Gets of some tables, of which shared memory had answers. */
+/* Of some tables; tables share places, by their ids. */
 #define LIKES 16
 
 typedef struct Like

@@ -434,13 +434,14 @@ lock_claimed_rows(uint64 xid)
 		WcHeldRow	held;
 		WcSlice		row;
 		WcLockResult result;
-		WcLockMessage m = {.owner = xid,.xid = xid,.subid = TopSubTransactionId,.nrows = 1,.rows = &row};
+		WcLockMessage m = {
+			.owner = xid,.xid = xid,.subid = TopSubTransactionId,.cid = InvalidCommandId,.nrows = 1,.rows = &row
+		};
 
 		wc_claim_nth(n - 1, &held);
 		row = wc_slice(held.row, held.len);
 		m.table_id = held.table_id;
 		m.mode = (uint8) held.mode;
-		m.cid = InvalidCommandId;
 		local_lock_rows(&m, &result);
 		if (result.nlocked != 1)
 			elog(ERROR, "a row of table %u that this transaction has locked is locked by transaction " UINT64_FORMAT,
