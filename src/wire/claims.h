@@ -91,7 +91,8 @@ extern void wc_claims_give_back(WcClaims *claims, const WcClaim *claim);
 
 /*
  * Is the row locked by no transaction that may have ended?  Then all transactions that had ended before the call, and have
- * written the row, are applied.  Reads neither the engine's locks nor the places, but their counters: false if in doubt.
+ * written the row, are applied.  False if in doubt: other rows share the slot, and of the engine's locks only the number
+ * is known.
  */
 extern bool wc_claims_is_quiet(const WcClaims *claims, const WcFlight *flight, uint32_t table_id, WcSlice row);
 
