@@ -2,10 +2,10 @@
  * wire/getcache.c: pages of answers, and the epochs in which the answers are valid.
  *
  * A row's hash gives its page and one of the page's stamps: the last epoch in which a row with that stamp may have
- * changed.  A page is a ring: a new answer overwrites the oldest.  A writer makes the page's `turn` odd while it
- * writes; a reader copies the answer, and then checks that `turn` is unchanged.  In a page that has been full, only a
- * repeated Get is kept, so that Gets that come once do not push out others.  Heads are separate from the words of their
- * pages, so that a lookup without success reads little memory.
+ * changed.  A page is a ring: a new answer overwrites the oldest, or an older answer to the same Get.  A writer makes
+ * the page's `turn` odd while it writes; a reader copies the answer, and then checks that `turn` is unchanged.  In a
+ * page that has been full, only a repeated Get is kept, so that Gets that come once do not push out others.  Heads are
+ * separate from the words of their pages, so that a lookup without success reads little memory.
  */
 #include "wire/getcache.h"
 
@@ -28,7 +28,7 @@
 /* So many stamps of tables; tables share them, by their ids. */
 #define TABLE_STAMPS	256
 
-/* A tag: where an answer is, in words, and 12 bits of its Get's hash.  0: nothing. */
+/* A tag: an answer's place in words, their number (the answer may need less), and 12 bits of its Get's hash.  0: nothing. */
 #define TAG(hash, at, words)	((uint32_t) ((hash) >> 52) << 20 | (uint32_t) (at) << 10 | (uint32_t) (words))
 #define TAG_HASH(tag)	((tag) >> 20)
 #define TAG_AT(tag)		((tag) >> 10 & 0x3FF)
@@ -310,7 +310,7 @@ copy_answer(const Word *words, uint32_t tag, uint64_t get_hash, WcSlice get, int
 	lengths = get_word(at + 4);
 	len = (uint32_t) lengths;
 	if (now_us < (int64_t) get_word(at + 2) || now_us >= (int64_t) get_word(at + 3) ||
-		lengths >> 32 != get.len || HEAD_WORDS + WORDS(get.len) + WORDS(len) != TAG_WORDS(tag) ||
+		lengths >> 32 != get.len || HEAD_WORDS + WORDS(get.len) + WORDS(len) > TAG_WORDS(tag) ||
 		!bytes_are(at + HEAD_WORDS, get))
 		return false;
 	to = wc_buf_reserve(out, len);
@@ -471,6 +471,41 @@ wc_getcache_epochs_read(const WcGetCache *cache, uint64_t *epochs)
 	return n;
 }
 
+/* The place of an older answer to this Get, if it has *n words or more, which *n becomes; PAGE_WORDS: there is none. */
+static size_t
+place_of(const Page *page, const Word *words, uint64_t get_hash, size_t *n)
+{
+	for (int i = 0; i < PAGE_TAGS; i++)
+	{
+		uint32_t	tag = atomic_load_explicit(&page->tags[i], memory_order_relaxed);
+
+		if (tag != 0 && TAG_HASH(tag) == TAG_HASH(TAG(get_hash, 0, 0)) && TAG_WORDS(tag) >= *n &&
+			get_word(words + TAG_AT(tag)) == get_hash)
+		{
+			*n = TAG_WORDS(tag);
+			return TAG_AT(tag);
+		}
+	}
+	return PAGE_WORDS;
+}
+
+/* The page's next n words. */
+static size_t
+take_next(Page *page, size_t n)
+{
+	uint32_t	next = atomic_load_explicit(&page->next, memory_order_relaxed);
+	uint32_t	full = next & PAGE_FULL;
+	size_t		at = next & ~PAGE_FULL;
+
+	if (at + n > PAGE_WORDS)
+	{
+		at = 0;
+		full = PAGE_FULL;
+	}
+	atomic_store_explicit(&page->next, (uint32_t) (at + n) | full, memory_order_relaxed);
+	return at;
+}
+
 /* Makes room for n words from `at` on: removes the answers that they overwrite, and an older answer to the same Get.
  * Returns the number of a tag that may be overwritten. */
 static int
@@ -520,7 +555,6 @@ wc_getcache_add(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice ro
 	Page	   *page;
 	Word	   *words;
 	uint32_t	turn;
-	uint32_t	full;
 	size_t		at;
 	int			tag;
 
@@ -536,15 +570,10 @@ wc_getcache_add(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice ro
 	if (!atomic_load_explicit(&cache->kept[table_id % TABLE_STAMPS], memory_order_relaxed))
 		atomic_store_explicit(&cache->kept[table_id % TABLE_STAMPS], true, memory_order_relaxed);
 
-	full = atomic_load_explicit(&page->next, memory_order_relaxed);
-	at = full & ~PAGE_FULL;
-	full &= PAGE_FULL;
-	if (at + n > PAGE_WORDS)
-	{
-		at = 0;
-		full = PAGE_FULL;
-	}
 	words = words_of(cache, page);
+	at = place_of(page, words, get_hash, &n);
+	if (at == PAGE_WORDS)
+		at = take_next(page, n);
 	tag = make_room(page, words, at, n, get_hash);
 	put_word(words + at, get_hash);
 	put_word(words + at + 1, epoch);
@@ -554,7 +583,6 @@ wc_getcache_add(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice ro
 	put_bytes(words + at + HEAD_WORDS, get);
 	put_bytes(words + at + HEAD_WORDS + WORDS(get.len), answer);
 	atomic_store_explicit(&page->tags[tag], TAG(get_hash, at, n), memory_order_relaxed);
-	atomic_store_explicit(&page->next, (uint32_t) (at + n) | full, memory_order_relaxed);
 	atomic_store_explicit(&page->turn, turn + 2, memory_order_release);
 }
 

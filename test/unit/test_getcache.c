@@ -344,6 +344,35 @@ what_is_asked_for_again_stays(void **state)
 	assert_false(wc_getcache_has_room(cache, TABLE, kit_s("any")));
 }
 
+static void
+a_row_that_changes_often_leaves_its_neighbours(void **state)
+{
+	static const char *const ANSWERS[] = {"first answer", "next answer", "last"};
+	const char *neighbour = NULL;
+
+	(void) state;
+	set_up_anew(ONE_PAGE);
+
+	/* one with a stamp of its own */
+	for (int i = 0; neighbour == NULL; i++)
+	{
+		static char name[16];
+
+		snprintf(name, sizeof(name), "row %d", i);
+		keep(name, "get", "neighbour");
+		commit_to("often");
+		if (find(name, "get") != NULL)
+			neighbour = name;
+	}
+	for (int i = 0; i < 1000; i++)
+	{
+		commit_to("often");
+		keep("often", "get", ANSWERS[i % 3]);
+		assert_string_equal(find("often", "get"), ANSWERS[i % 3]);
+	}
+	assert_string_equal(find(neighbour, "get"), "neighbour");
+}
+
 /* --- at random, and at once -------------------------------------------------------*/
 
 #define ROWS	40
@@ -637,6 +666,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(what_is_too_large_is_not_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_memory_nothing_is_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_asked_for_again_stays, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_row_that_changes_often_leaves_its_neighbours, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(random_writes_and_reads, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(answers_come_whole, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_commit_sees_who_reads, set_up, tear_down),
