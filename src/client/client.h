@@ -431,7 +431,7 @@ typedef struct WcClientModify
 	WcSlice		items_bare;		/* for rows that the scan returns without a cell */
 } WcClientModify;
 
-/* The engine will soon be asked to change or lock rows of the table: it may get ready for the request.  Never fails. */
+/* The engine may soon be asked to change or lock rows of the table, and may get ready for the request.  Never fails. */
 extern void wc_client_rouse(const WcTableDesc *table);
 
 /* Can wc_client_modify be used on the table? */

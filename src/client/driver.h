@@ -191,7 +191,7 @@ typedef struct WcDriver
 	/* Does the engine serve sessions, so that connect need not wait? never fails */
 	bool		(*ready) (void);
 
-	/* A request will be sent soon: the engine may get ready for it.  NULL: there is nothing to get ready.  Never fails. */
+	/* A request may be sent soon: the engine may get ready for it.  NULL: there is nothing to get ready.  Never fails. */
 	void		(*rouse) (void);
 
 	/* Does the engine keep state of the transaction? never fails */

@@ -28,9 +28,13 @@
 /* So many stamps of tables; tables share them, by their ids. */
 #define TABLE_STAMPS	256
 
-/* A tag: an answer's place in words, their number (the answer may need less), and 12 bits of its Get's hash.  0: nothing. */
-#define TAG(hash, at, words)	((uint32_t) ((hash) >> 52) << 20 | (uint32_t) (at) << 10 | (uint32_t) (words))
-#define TAG_HASH(tag)	((tag) >> 20)
+/* A tag: an answer's place in words, their number (the answer may need less), its origin until it is found, and 10 bits
+ * of its Get's hash.  0: nothing. */
+#define TAG(hash, origin, at, words) \
+	((uint32_t) ((hash) >> 54) << 22 | (uint32_t) (origin) << 20 | (uint32_t) (at) << 10 | (uint32_t) (words))
+#define TAG_ORIGIN_BITS	((uint32_t) 3 << 20)
+#define TAG_ORIGIN(tag)	((tag) >> 20 & 3)
+#define TAG_HASH(tag)	((tag) >> 22)
 #define TAG_AT(tag)		((tag) >> 10 & 0x3FF)
 #define TAG_WORDS(tag)	((tag) & 0x3FF)
 
@@ -67,6 +71,7 @@ struct WcGetCache
 	_Alignas(64) _Atomic uint64_t begun;	/* epoch of the last commit that began, */
 	_Atomic uint64_t now;		/* and of the last that ended */
 	_Atomic uint64_t tables[TABLE_STAMPS];
+	_Atomic uint32_t found_ahead[TABLE_STAMPS][2];	/* with values, without */
 	atomic_bool kept[TABLE_STAMPS]; /* answers were kept since the table was touched (now and then not all are counted) */
 	Reader		readers[];		/* then the pages, then their words */
 };
@@ -337,6 +342,15 @@ is_wanted(Page *page, uint64_t get_hash)
 	return false;
 }
 
+/* Another answer to the same Get may have got the same tag meanwhile: then this one is counted. */
+static void
+count_ahead(WcGetCache *cache, _Atomic uint32_t *at, uint32_t tag, uint32_t table_id)
+{
+	if (atomic_compare_exchange_strong_explicit(at, &tag, tag & ~TAG_ORIGIN_BITS, memory_order_relaxed, memory_order_relaxed))
+		atomic_fetch_add_explicit(&cache->found_ahead[table_id % TABLE_STAMPS][TAG_ORIGIN(tag) == WC_GET_AHEAD_KEY_ONLY], 1,
+								  memory_order_relaxed);
+}
+
 WcGetFound
 wc_getcache_find(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get,
 				 int64_t now_us, WcBuf *out)
@@ -357,14 +371,18 @@ wc_getcache_find(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice r
 		uint64_t	read_at;
 		uint64_t	changed;
 
-		if (tag == 0 || TAG_HASH(tag) != TAG_HASH(TAG(get_hash, 0, 0)) ||
+		if (tag == 0 || TAG_HASH(tag) != TAG_HASH(TAG(get_hash, 0, 0, 0)) ||
 			!copy_answer(words_of(cache, page), tag, get_hash, get, now_us, out, &read_at))
 			continue;
 		atomic_thread_fence(memory_order_acquire);
 		changed = changed_at(cache, page, table_id, row_hash);
 		if (atomic_load_explicit(&page->turn, memory_order_relaxed) == turn &&
 			changed <= read_at && changed <= epoch)
+		{
+			if (TAG_ORIGIN(tag) != WC_GET_ASKED)
+				count_ahead(cache, &page->tags[i], tag, table_id);
 			return WC_GET_FOUND;
+		}
 		break;
 	}
 	out->len = len;
@@ -479,7 +497,7 @@ place_of(const Page *page, const Word *words, uint64_t get_hash, size_t *n)
 	{
 		uint32_t	tag = atomic_load_explicit(&page->tags[i], memory_order_relaxed);
 
-		if (tag != 0 && TAG_HASH(tag) == TAG_HASH(TAG(get_hash, 0, 0)) && TAG_WORDS(tag) >= *n &&
+		if (tag != 0 && TAG_HASH(tag) == TAG_HASH(TAG(get_hash, 0, 0, 0)) && TAG_WORDS(tag) >= *n &&
 			get_word(words + TAG_AT(tag)) == get_hash)
 		{
 			*n = TAG_WORDS(tag);
@@ -522,7 +540,7 @@ make_room(Page *page, const Word *words, size_t at, size_t n, uint64_t get_hash)
 		size_t		ahead = begin >= at ? begin - at : begin + PAGE_WORDS - at;
 
 		if (tag != 0 && ((begin < at + n && at < begin + TAG_WORDS(tag)) ||
-						 (TAG_HASH(tag) == TAG_HASH(TAG(get_hash, 0, 0)) && get_word(words + begin) == get_hash)))
+						 (TAG_HASH(tag) == TAG_HASH(TAG(get_hash, 0, 0, 0)) && get_word(words + begin) == get_hash)))
 		{
 			atomic_store_explicit(&page->tags[i], 0, memory_order_relaxed);
 			tag = 0;
@@ -546,8 +564,8 @@ wc_getcache_has_room(const WcGetCache *cache, uint32_t table_id, WcSlice row)
 }
 
 void
-wc_getcache_add(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, WcSlice answer,
-				int64_t valid_from_us, int64_t valid_until_us)
+wc_getcache_add(WcGetCache *cache, WcGetOrigin origin, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get,
+				WcSlice answer, int64_t valid_from_us, int64_t valid_until_us)
 {
 	uint64_t	row_hash = row_hash_of(table_id, row);
 	uint64_t	get_hash = hash(row_hash, get);
@@ -582,8 +600,15 @@ wc_getcache_add(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice ro
 	put_word(words + at + 4, (uint64_t) get.len << 32 | answer.len);
 	put_bytes(words + at + HEAD_WORDS, get);
 	put_bytes(words + at + HEAD_WORDS + WORDS(get.len), answer);
-	atomic_store_explicit(&page->tags[tag], TAG(get_hash, at, n), memory_order_relaxed);
+	atomic_store_explicit(&page->tags[tag], TAG(get_hash, origin, at, n), memory_order_relaxed);
 	atomic_store_explicit(&page->turn, turn + 2, memory_order_release);
+}
+
+uint32_t
+wc_getcache_found_ahead(const WcGetCache *cache, uint32_t table_id, WcGetOrigin origin)
+{
+	return atomic_load_explicit(&cache->found_ahead[table_id % TABLE_STAMPS][origin == WC_GET_AHEAD_KEY_ONLY],
+								memory_order_relaxed);
 }
 
 void

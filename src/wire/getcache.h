@@ -91,10 +91,22 @@ extern uint32_t wc_getcache_places(const WcGetCache *cache);
 /* Is there room for answers of this row that no answer has used before? */
 extern bool wc_getcache_has_room(const WcGetCache *cache, uint32_t table_id, WcSlice row);
 
+/* Why an answer is kept. */
+typedef enum WcGetOrigin
+{
+	WC_GET_ASKED,				/* a session has asked for it */
+	WC_GET_AHEAD,				/* the row was written, and sessions may ask for it (rpc/lock/answers.h): with values, */
+	WC_GET_AHEAD_KEY_ONLY		/* or without */
+} WcGetOrigin;
+
 /* Keeps an answer that was read in an epoch.  It is valid while the row is not written, from wall time
  * valid_from_us on (a clock may be set back) and before valid_until_us (INT64_MAX: for ever).  Any thread. */
-extern void wc_getcache_add(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row,
+extern void wc_getcache_add(WcGetCache *cache, WcGetOrigin origin, uint64_t epoch, uint32_t table_id, WcSlice row,
 							WcSlice get, WcSlice answer, int64_t valid_from_us, int64_t valid_until_us);
+
+/* How many answers of this origin (not WC_GET_ASKED) have been found, each counted once, from an arbitrary number on, modulo
+ * 2^32.  Tables share the counters, by their ids.  Any thread. */
+extern uint32_t wc_getcache_found_ahead(const WcGetCache *cache, uint32_t table_id, WcGetOrigin origin);
 
 /*
  * Called for each commit, one commit at a time: first touch for everything that the commit may change; then begin, before

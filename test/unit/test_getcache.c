@@ -52,7 +52,7 @@ set_up_anew(uint64_t bytes)
 static void
 keep(const char *row, const char *get, const char *answer)
 {
-	wc_getcache_add(cache, wc_getcache_epoch(cache), TABLE, kit_s(row), kit_s(get), kit_s(answer), 0, INT64_MAX);
+	wc_getcache_add(cache, WC_GET_ASKED, wc_getcache_epoch(cache), TABLE, kit_s(row), kit_s(get), kit_s(answer), 0, INT64_MAX);
 }
 
 /* The answer that is found in an epoch; NULL: none. */
@@ -117,7 +117,7 @@ a_write_ends_what_was_read_before(void **state)
 	assert_null(find_in(before, "row", "get"));
 
 	/* nor does an answer count that was read before and comes late */
-	wc_getcache_add(cache, before, TABLE, kit_s("row"), kit_s("get"), kit_s("old"), 0, INT64_MAX);
+	wc_getcache_add(cache, WC_GET_ASKED, before, TABLE, kit_s("row"), kit_s("get"), kit_s("old"), 0, INT64_MAX);
 	assert_null(find("row", "get"));
 
 	keep("row", "get", "new");
@@ -161,15 +161,15 @@ an_answer_holds_until_its_time(void **state)
 	uint64_t	epoch = wc_getcache_epoch(cache);
 
 	(void) state;
-	wc_getcache_add(cache, epoch, TABLE, kit_s("row"), kit_s("get"), kit_s("answer"), 0, NOW);
+	wc_getcache_add(cache, WC_GET_ASKED, epoch, TABLE, kit_s("row"), kit_s("get"), kit_s("answer"), 0, NOW);
 	assert_null(find("row", "get"));
-	wc_getcache_add(cache, epoch, TABLE, kit_s("row"), kit_s("get"), kit_s("answer"), 0, NOW + 1);
+	wc_getcache_add(cache, WC_GET_ASKED, epoch, TABLE, kit_s("row"), kit_s("get"), kit_s("answer"), 0, NOW + 1);
 	assert_string_equal(find("row", "get"), "answer");
 
 	/* and from its time on: the clock may have been set back since */
-	wc_getcache_add(cache, epoch, TABLE, kit_s("row"), kit_s("get"), kit_s("answer"), NOW + 1, INT64_MAX);
+	wc_getcache_add(cache, WC_GET_ASKED, epoch, TABLE, kit_s("row"), kit_s("get"), kit_s("answer"), NOW + 1, INT64_MAX);
 	assert_null(find("row", "get"));
-	wc_getcache_add(cache, epoch, TABLE, kit_s("row"), kit_s("get"), kit_s("answer"), NOW, INT64_MAX);
+	wc_getcache_add(cache, WC_GET_ASKED, epoch, TABLE, kit_s("row"), kit_s("get"), kit_s("answer"), NOW, INT64_MAX);
 	assert_string_equal(find("row", "get"), "answer");
 }
 
@@ -477,7 +477,7 @@ read_row(uint64_t epoch, const char *row, WcBuf *answer)
 		return true;
 	for (int i = 0; i < TIMES; i++)
 		wc_buf_append(answer, &epoch, sizeof(epoch));
-	wc_getcache_add(cache, epoch, TABLE, kit_s(row), kit_s("get"), wc_buf_slice(answer), 0, INT64_MAX);
+	wc_getcache_add(cache, WC_GET_ASKED, epoch, TABLE, kit_s(row), kit_s("get"), wc_buf_slice(answer), 0, INT64_MAX);
 	return false;
 }
 
@@ -573,7 +573,7 @@ find_and_add(void *arg)
 			continue;
 		}
 		memset(wc_buf_reserve(&answer, len), which, len);
-		wc_getcache_add(cache, 1, TABLE, kit_s("row"), get, wc_slice(answer.data, len), 0, INT64_MAX);
+		wc_getcache_add(cache, WC_GET_ASKED, 1, TABLE, kit_s("row"), get, wc_slice(answer.data, len), 0, INT64_MAX);
 	}
 	wc_buf_free(&answer);
 	return NULL;

@@ -36,6 +36,7 @@ typedef struct Connection
 	WcFrameReader reader;
 	WcBuf		message;
 	uint64		last_id;
+	uint64		roused_id;		/* last_id when wc_connection_rouse was last called */
 	uint64		received_id;	/* id of the last answer that has been received completely */
 	uint64		generation;		/* the engine's generation; see wire/flight.h */
 	bool		ready;			/* HELLO has been answered */
@@ -407,10 +408,14 @@ wc_connection_try_send(uint8 type, uint8 flags)
 	return true;
 }
 
+/* A statement that finds its row in shared memory sends no request, and the next one will probably find its row there, too. */
 void
 wc_connection_rouse(void)
 {
-	if (wc_connection_live() && wc_busy_sessions(&wc_shmem()->busy, wc_clock_monotonic_us()) < (uint32) cores)
+	bool		sent = conn.last_id != conn.roused_id;
+
+	conn.roused_id = conn.last_id;
+	if (sent && wc_connection_live() && wc_busy_sessions(&wc_shmem()->busy, wc_clock_monotonic_us()) < (uint32) cores)
 		wc_segment_wake_engine(conn.segment);
 }
 

@@ -51,7 +51,8 @@ extern bool wc_connection_try_send(uint8 type, uint8 flags);
 /* The same, and wakes the engine; returns the request's id, 0 if nothing was sent. */
 extern uint64 wc_connection_post(uint8 type, uint8 flags);
 
-/* A request will be sent soon: wakes the session's thread, if it sleeps and a processor is idle.  Never fails. */
+/* A request may be sent soon: wakes the session's thread, if one has been sent since the last call, the thread sleeps and
+ * a processor is idle.  Never fails. */
 extern void wc_connection_rouse(void);
 
 /* How wc_connection_receive behaves when the backend is interrupted. */

@@ -13,7 +13,8 @@
  * which only find out that a row exists, have a place of their own. */
 #define TABLES 64
 
-/* Each Get that the engine had to answer allows so many answers in advance; a table has at most so many that are allowed. */
+/* Each Get that the engine had to answer, and each answer in advance that a session has found, allows so many answers in
+ * advance; a table has at most so many that are allowed. */
 #define ALLOWED_BY_GET 8
 #define ALLOWED_MAX 256
 
@@ -26,6 +27,7 @@ typedef struct Asked
 	uint32_t	table_id;		/* 0: none */
 	uint32_t	database;
 	uint32_t	allowed;		/* answers in advance */
+	uint32_t	found;			/* of them, as last read (wc_getcache_found_ahead) */
 	WcBuf		get;
 } Asked;
 
@@ -84,6 +86,35 @@ wc_answers_free(WcAnswers *a) WC_UNCHECKED
 	free(a);
 }
 
+static WcGetOrigin
+origin_of(bool key_only)
+{
+	return key_only ? WC_GET_AHEAD_KEY_ONLY : WC_GET_AHEAD;
+}
+
+static void
+allow(Asked *t, uint32_t ngets)
+{
+	if (ngets < ALLOWED_MAX / ALLOWED_BY_GET && t->allowed + ngets * ALLOWED_BY_GET < ALLOWED_MAX)
+		t->allowed += ngets * ALLOWED_BY_GET;
+	else
+		t->allowed = ALLOWED_MAX;
+}
+
+/* Looks how many answers have been found when no further ones are allowed. */
+static bool
+is_allowed(WcAnswers *a, Asked *t, bool key_only) WC_REQUIRES(a->mutex)
+{
+	uint32_t	found;
+
+	if (t->allowed > 0)
+		return true;
+	found = wc_getcache_found_ahead(a->cache, t->table_id, origin_of(key_only));
+	allow(t, found - t->found);
+	t->found = found;
+	return t->allowed > 0;
+}
+
 void
 wc_answers_asked(WcAnswers *a, uint32_t database, const WcScan *scan, WcSlice get, size_t answer_len)
 {
@@ -95,10 +126,13 @@ wc_answers_asked(WcAnswers *a, uint32_t database, const WcScan *scan, WcSlice ge
 		return;
 	pthread_mutex_lock(&a->mutex);
 	if (t->table_id != scan->table_id)
+	{
 		t->allowed = 0;
+		t->found = wc_getcache_found_ahead(a->cache, scan->table_id, origin_of(scan->key_only));
+	}
 	t->table_id = scan->table_id;
 	t->database = database;
-	t->allowed = t->allowed + ALLOWED_BY_GET < ALLOWED_MAX ? t->allowed + ALLOWED_BY_GET : ALLOWED_MAX;
+	allow(t, 1);
 	wc_buf_reset(&t->get, WC_GETCACHE_ENTRY_MAX);
 	wc_buf_append_slice(&t->get, get);
 	if (t->get.failed)
@@ -111,7 +145,7 @@ note_written(WcAnswers *a, Asked *t, uint32_t table_id, bool key_only, WcSlice r
 {
 	Written    *w;
 
-	if (t->table_id != table_id || t->allowed == 0 || row.len > ROW_BYTES_MAX || a->nrows == ROWS_MAX)
+	if (t->table_id != table_id || row.len > ROW_BYTES_MAX || a->nrows == ROWS_MAX || !is_allowed(a, t, key_only))
 		return;
 	w = &a->rows[a->nrows++];
 	t->allowed--;
@@ -171,7 +205,7 @@ answer(WcAnswers *a, const WcScan *scan, uint32_t database)
 		return;
 	wc_buf_reset(&a->answer, WC_BLOCK_FIRST);
 	if (wc_scanner_next(scanner, &a->answer, WC_BLOCK_FIRST, 0, &err) == WC_END)
-		wc_getcache_add(a->cache, epoch, scan->table_id, scan->ranges[0].start, wc_buf_slice(&a->get), wc_buf_slice(&a->answer),
+		wc_getcache_add(a->cache, origin_of(scan->key_only), epoch, scan->table_id, scan->ranges[0].start, wc_buf_slice(&a->get), wc_buf_slice(&a->answer),
 						wc_scanner_valid_from_us(scanner), wc_scanner_valid_until_us(scanner));
 	wc_scanner_close(scanner);
 }
