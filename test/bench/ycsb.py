@@ -27,7 +27,7 @@ UPDATE = "\\set v random(0, 1000000000)\nUPDATE {t} SET f3 = lpad(:v::text, 100,
 # A client's new records: those before it are known to be there.
 INSERT = ("\\set i :i + 1\n\\set new :first + :i * :clients + :client_id\n"
           "INSERT INTO {t} VALUES (:new, " + ", ".join(f"lpad('{i}', 100, 'x')" for i in range(FIELDS)) + ");\n")
-LATEST = "\\set id :first + :i * :clients + :client_id - (random_zipfian(1, :rows, 1.01) - 1) * :clients\n"
+LATEST = "\\set id :first + :i * :clients + :client_id - (random_zipfian(1, :rows / :clients, 1.01) - 1) * :clients\n"
 SCAN = "\\set n random(1, 100)\nSELECT * FROM {t} WHERE id >= :id ORDER BY id LIMIT :n;\n"
 CHANGE = "BEGIN;\nSELECT * FROM {t} WHERE id = :id FOR UPDATE;\n" + UPDATE + "END;\n"
 

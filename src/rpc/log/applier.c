@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,6 +21,9 @@
 
 /* Kept snapshots of epochs are checked for readers so often. */
 #define TIDY_MS 200
+
+/* Of a group of at most so many commits, so many rows are answered in advance before sessions see the commits as applied. */
+#define ANSWERS_FIRST 4
 
 typedef enum Kind
 {
@@ -203,6 +207,20 @@ finish(WcApplier *a, Entry *c, bool done, const Entry *next)
 	free(c);
 }
 
+/* Answers Gets of rows that were just written, of at most `max` rows, until something is posted. */
+static void
+make_answers(WcApplier *a, int max)
+{
+	bool		idle;
+
+	do
+	{
+		pthread_mutex_lock(&a->mutex);
+		idle = a->head == NULL && !a->stop;
+		pthread_mutex_unlock(&a->mutex);
+	} while (idle && max-- > 0 && wc_answers_make(wc_epochs_answers(a->epochs)));
+}
+
 /* Applies a commit, step or mark, and tries again until that succeeds: it is in the log, so it cannot fail any
  * more.  Returns the rest of the list that was taken from the queue. */
 static Entry *
@@ -226,6 +244,8 @@ apply_until_done(WcApplier *a, Entry *c)
 	}
 	if (failed && done)
 		note_stall(a, NULL);
+	if (done && n <= ANSWERS_FIRST)
+		make_answers(a, ANSWERS_FIRST);
 	for (n = done ? n : 1; n > 0; n--)
 	{
 		Entry	   *next = c->next;
@@ -254,20 +274,6 @@ wait_for_work(WcApplier *a) WC_REQUIRES(a->mutex)
 	return true;
 }
 
-/* Answers Gets of rows that were just written, until something is posted. */
-static void
-make_answers(WcApplier *a)
-{
-	bool		idle;
-
-	do
-	{
-		pthread_mutex_lock(&a->mutex);
-		idle = a->head == NULL && !a->stop;
-		pthread_mutex_unlock(&a->mutex);
-	} while (idle && wc_answers_make(wc_epochs_answers(a->epochs)));
-}
-
 static void *
 applier_main(void *arg)
 {
@@ -287,7 +293,7 @@ applier_main(void *arg)
 		pthread_mutex_unlock(&a->mutex);
 		while (group != NULL)
 			group = apply_until_done(a, group);
-		make_answers(a);
+		make_answers(a, INT_MAX);
 		a->untidy = wc_epochs_tidy(a->epochs);
 		pthread_mutex_lock(&a->mutex);
 	}
