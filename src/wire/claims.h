@@ -96,7 +96,7 @@ extern void wc_claims_give_back(WcClaims *claims, const WcClaim *claim);
  */
 extern bool wc_claims_is_quiet(const WcClaims *claims, const WcFlight *flight, uint32_t table_id, WcSlice row);
 
-/* --- a process, when a statement locks a row -------------------------------------------- */
+/* --- a process, when a statement locks a row (processclaims.c) --------------------------- */
 
 /*
  * Locks the row for the transaction until wc_claims_drop_all, also if the transaction has locked the row so before.  *added: it
@@ -153,11 +153,6 @@ extern void wc_claims_prefetch(const WcClaims *claims, uint64_t hash);
 extern uint64_t wc_claims_holder(const WcClaims *claims, const WcFlight *flight, uint64_t hash, uint32_t table_id, WcSlice row,
 								 WcRowLockMode mode, uint64_t except);
 
-/* Has a statement of the transaction xid claimed the row?  Has one claimed any row of the table?  (Looks at all processes.) */
-extern bool wc_claims_has_row(const WcClaims *claims, const WcFlight *flight, uint64_t hash, uint32_t table_id, WcSlice row,
-							  uint64_t xid);
-extern bool wc_claims_has_table(const WcClaims *claims, uint32_t table_id, uint64_t xid);
-
 /* Rows of the table (and of those that share its counter, one of 1,024) cannot be claimed, until it has been opened as
  * often as it was closed. */
 extern void wc_claims_close_table(WcClaims *claims, uint32_t table_id);
@@ -166,5 +161,12 @@ extern void wc_claims_open_table(WcClaims *claims, uint32_t table_id);
 /* A transaction other than `except` that has claimed a row of the table, or a commit's of a table whose id has the same lower 8
  * bits; 0: none.  Looks at all slots. */
 extern uint64_t wc_claims_holder_in(const WcClaims *claims, const WcFlight *flight, uint32_t table_id, uint64_t except);
+
+/* --- the engine, of processes (processclaims.c) ------------------------------------------ */
+
+/* Has a statement of the transaction xid claimed the row?  Has one claimed any row of the table?  (Looks at all processes.) */
+extern bool wc_claims_has_row(const WcClaims *claims, const WcFlight *flight, uint64_t hash, uint32_t table_id, WcSlice row,
+							  uint64_t xid);
+extern bool wc_claims_has_table(const WcClaims *claims, uint32_t table_id, uint64_t xid);
 
 #endif

@@ -1,0 +1,245 @@
+/*
+ * wire/processclaims.c: the claims of processes, which statements make.
+ */
+#include "wire/claimsstate.h"
+
+#include <string.h>
+
+static void
+put_key(WcClaimsRow *r, WcSlice key)
+{
+	for (size_t i = 0; i * 8 < key.len; i++)
+	{
+		uint64_t	word = 0;
+
+		memcpy(&word, key.data + i * 8, key.len - i * 8 < 8 ? key.len - i * 8 : 8);
+		atomic_store_explicit(&r->key[i], word, memory_order_relaxed);
+	}
+}
+
+static bool
+has_key(const WcClaimsRow *r, uint32_t table_id, WcSlice key)
+{
+	if (atomic_load_explicit(&r->table_id, memory_order_relaxed) != table_id ||
+		atomic_load_explicit(&r->len, memory_order_relaxed) != key.len)
+		return false;
+	for (size_t i = 0; i * 8 < key.len; i++)
+	{
+		uint64_t	word = 0;
+
+		memcpy(&word, key.data + i * 8, key.len - i * 8 < 8 ? key.len - i * 8 : 8);
+		if (atomic_load_explicit(&r->key[i], memory_order_relaxed) != word)
+			return false;
+	}
+	return true;
+}
+
+/* The process's claim of this row; NULL: it has none. */
+static const WcClaimsRow *
+find_row(const WcClaimsProcess *p, uint32_t table_id, WcSlice row)
+{
+	uint32_t	n = atomic_load(&p->nrows);
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		if (has_key(&p->rows[i], table_id, row))
+			return &p->rows[i];
+	}
+	return NULL;
+}
+
+/* The word of a process's claim. */
+static uint64_t
+held_claim(uint32_t table_id, uint32_t process, uint64_t xid)
+{
+	return wc_claims_word(table_id, (uint16_t) process, xid) | wc_claims_follow_bits(WC_CLAIM_HELD);
+}
+
+/* The process has n rows, and had more. */
+static void
+count_rows(WcClaimsProcess *p, uint32_t n)
+{
+	if (n == 0)
+		atomic_store(&p->xid, 0);
+	atomic_store(&p->nrows, n);
+}
+
+/* Removes the last row.  Its slot is left to another row of the process that shares it. */
+void
+wc_claims_drop_last(WcClaims *c, uint32_t process)
+{
+	WcClaimsProcess *p = &c->processes[process];
+	uint32_t	n = atomic_load_explicit(&p->nrows, memory_order_relaxed) - 1;
+	const WcClaimsRow *r = &p->rows[n];
+	uint64_t	mine = held_claim(atomic_load_explicit(&r->table_id, memory_order_relaxed), process,
+								  atomic_load_explicit(&p->xid, memory_order_relaxed));
+
+	count_rows(p, n);
+	for (uint32_t i = 0; i < n; i++)
+	{
+		if (p->rows[i].slot == r->slot)
+			return;
+	}
+	(void) atomic_compare_exchange_strong(&c->slots[r->slot], &mine, 0);
+}
+
+void
+wc_claims_drop_all(WcClaims *c, uint32_t process)
+{
+	if (process >= c->nprocesses || atomic_load_explicit(&c->processes[process].xid, memory_order_relaxed) == 0)
+		return;
+	count_rows(&c->processes[process], 0);
+}
+
+/*
+ * Like a commit's claim, it is made before the counters are read.  The row is written before the slot: the engine, which reads
+ * them in the other order, finds the row if it finds the claim.  If another row of the process has the slot already, nrows is
+ * the word that the engine reads behind its counter.
+ */
+bool
+wc_claims_hold(WcClaims *c, const WcFlight *flight, uint32_t process, uint64_t xid, uint32_t table_id, WcSlice row,
+			   WcRowLockMode mode, bool *added)
+{
+	uint64_t	opening = atomic_load(&c->opening);
+	WcClaimsProcess *p = &c->processes[process];
+	uint64_t	mine;
+	uint64_t	before;
+	const WcClaimsRow *held;
+	uint32_t	slot;
+	uint32_t	n;
+	WcClaimsRow *r;
+
+	*added = false;
+	if (process >= c->nprocesses || process > UINT16_MAX)
+		return false;
+	held = find_row(p, table_id, row);
+	if (held != NULL)
+		return atomic_load_explicit(&held->mode, memory_order_relaxed) >= (uint32_t) mode;
+	n = atomic_load_explicit(&p->nrows, memory_order_relaxed);
+	slot = wc_claims_row_slot(c, table_id, row);
+	mine = held_claim(table_id, process, xid);
+	before = atomic_load(&c->slots[slot]);
+	if (opening == 0 || n == WC_CLAIMS_HELD_MAX || row.len > WC_CLAIMS_HELD_KEY_MAX ||
+		!wc_claims_is_open(c, opening, table_id, slot) || (before != mine && wc_claims_claimant(c, flight, before) != 0))
+		return false;
+
+	r = &p->rows[n];
+	r->slot = slot;
+	atomic_store_explicit(&r->table_id, table_id, memory_order_relaxed);
+	atomic_store_explicit(&r->len, (uint32_t) row.len, memory_order_relaxed);
+	atomic_store_explicit(&r->mode, (uint32_t) mode, memory_order_relaxed);
+	put_key(r, row);
+	atomic_store(&p->nrows, n + 1);
+	if (n == 0)
+		atomic_store(&p->xid, xid);
+	if (before != mine && !atomic_compare_exchange_strong(&c->slots[slot], &before, mine))
+	{
+		count_rows(p, n);
+		return false;
+	}
+	*added = wc_claims_is_open(c, opening, table_id, slot);
+	if (!*added)
+		wc_claims_drop_last(c, process);
+	return *added;
+}
+
+uint32_t
+wc_claims_nheld(const WcClaims *c, uint32_t process)
+{
+	return process < c->nprocesses ? atomic_load_explicit(&c->processes[process].nrows, memory_order_relaxed) : 0;
+}
+
+void
+wc_claims_held(const WcClaims *c, uint32_t process, uint32_t n, WcHeldRow *held)
+{
+	const WcClaimsRow *r = &c->processes[process].rows[n];
+
+	held->table_id = atomic_load_explicit(&r->table_id, memory_order_relaxed);
+	held->mode = (WcRowLockMode) atomic_load_explicit(&r->mode, memory_order_relaxed);
+	held->len = atomic_load_explicit(&r->len, memory_order_relaxed);
+	for (size_t i = 0; i < WC_CLAIMS_KEY_WORDS; i++)
+	{
+		uint64_t	word = atomic_load_explicit(&r->key[i], memory_order_relaxed);
+
+		memcpy(held->row + i * 8, &word, 8);
+	}
+}
+
+/* May others lock the row's key when the claim of its slot is promoted? */
+static bool
+leaves_key(const WcClaimsProcess *p, const WcClaimsRow *r)
+{
+	uint32_t	n = atomic_load_explicit(&p->nrows, memory_order_relaxed);
+
+	if (atomic_load_explicit(&r->mode, memory_order_relaxed) > WC_LOCK_NO_KEY_UPDATE)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+	{
+		if (&p->rows[i] != r && p->rows[i].slot == r->slot)
+			return false;
+	}
+	return true;
+}
+
+/* The slot is the process's own: no counter need be read.  Another row of the process may have promoted the slot already. */
+void
+wc_claims_promote(WcClaims *c, uint32_t process, uint32_t n, uint16_t place, uint64_t xid, WcClaim *claim)
+{
+	const WcClaimsProcess *p = &c->processes[process];
+	const WcClaimsRow *r = &p->rows[n];
+	uint32_t	table_id = atomic_load_explicit(&r->table_id, memory_order_relaxed);
+	uint64_t	before = held_claim(table_id, process, xid);
+
+	*claim = (WcClaim) {.mine = wc_claims_word(table_id, place, xid),.before = before,.slot = r->slot};
+	if (leaves_key(p, r))
+		claim->mine |= wc_claims_follow_bits(WC_CLAIM_NO_KEY);
+	if (!atomic_compare_exchange_strong(&c->slots[r->slot], &before, claim->mine))
+		claim->before = claim->mine;
+}
+
+/* --- the engine ---------------------------------------------------------------------- */
+
+/* Has the process claimed a row of the table? */
+static bool
+holds_in(const WcClaimsProcess *p, uint32_t table_id)
+{
+	uint32_t	n = atomic_load(&p->nrows);
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		if (atomic_load_explicit(&p->rows[i].table_id, memory_order_relaxed) == table_id)
+			return true;
+	}
+	return false;
+}
+
+bool
+wc_claims_is_in_the_way(const WcClaimsProcess *p, uint32_t table_id, WcSlice row, WcRowLockMode mode)
+{
+	const WcClaimsRow *held;
+
+	if (row.data == NULL)
+		return holds_in(p, table_id);
+	held = find_row(p, table_id, row);
+	return held != NULL && wc_lockmode_conflicts((WcRowLockMode) atomic_load_explicit(&held->mode, memory_order_relaxed), mode);
+}
+
+bool
+wc_claims_has_row(const WcClaims *c, const WcFlight *flight, uint64_t hash, uint32_t table_id, WcSlice row, uint64_t xid)
+{
+	uint64_t	claim = atomic_load(&c->slots[wc_claims_slot(hash)]);
+
+	return wc_claims_is_held(claim) && wc_claims_claimant(c, flight, claim) == xid &&
+		find_row(wc_claims_process(c, claim), table_id, row) != NULL;
+}
+
+bool
+wc_claims_has_table(const WcClaims *c, uint32_t table_id, uint64_t xid)
+{
+	for (uint32_t i = 0; i < c->nprocesses; i++)
+	{
+		if (atomic_load(&c->processes[i].xid) == xid)
+			return holds_in(&c->processes[i], table_id);
+	}
+	return false;
+}
