@@ -15,6 +15,8 @@
 #include "claimsite.h"
 
 #define PLACES 8
+#define THREADS 4
+#define ROUNDS 20000
 
 static void *
 zeroed(size_t size)
@@ -114,8 +116,15 @@ unlock_as(Site *site, uint64_t xid)
 
 /* --- threads ----------------------------------------------------------------------- */
 
+typedef struct ContestThread
+{
+	Contest    *contest;
+	uint32_t	process;
+	ContestClaim claim_row;
+} ContestThread;
+
 void
-contest_visit(Contest *c, int row)
+contest_visit(Contest *c, uint8_t row)
 {
 	assert_int_equal(atomic_fetch_add(&c->inside[row], 1), 0);
 	atomic_fetch_add(&c->got, 1);
@@ -123,35 +132,40 @@ contest_visit(Contest *c, int row)
 	assert_int_equal(atomic_fetch_sub(&c->inside[row], 1), 1);
 }
 
-static void *
-lock_rows(void *arg)
+static void
+lock_row(Contest *c, uint32_t process, uint64_t xid, uint8_t row)
 {
-	Contest    *c = arg;
+	if (lock_beside_others(c->site, xid, WC_LOCK_EXCLUSIVE, wc_slice(&row, 1)) == 0)
+		contest_visit(c, row);
+	unlock_as(c->site, xid);
+}
 
-	for (int i = 0; i < CONTEST_ROUNDS; i++)
-	{
-		uint8_t		row = (uint8_t) (i % CONTEST_ROWS);
-		uint64_t	xid = atomic_fetch_add(&c->next_xid, 1);
+static void *
+want_rows(void *arg)
+{
+	const ContestThread *t = arg;
 
-		if (lock_beside_others(c->site, xid, WC_LOCK_EXCLUSIVE, wc_slice(&row, 1)) == 0)
-			contest_visit(c, row);
-		unlock_as(c->site, xid);
-	}
+	for (int i = 0; i < ROUNDS; i++)
+		t->claim_row(t->contest, t->process, atomic_fetch_add(&t->contest->next_xid, 1), (uint8_t) (i % CONTEST_ROWS));
 	return NULL;
 }
 
 void
-contest_run(Site *site, void *(*claim_rows) (void *contest))
+contest_run(Site *site, ContestClaim claim_row)
 {
 	Contest		c = {.site = site};
-	pthread_t	threads[4];
+	ContestThread wanting[THREADS];
+	pthread_t	threads[THREADS];
 
 	atomic_init(&c.next_xid, 1000);
-	for (int i = 0; i < 4; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, i % 2 ? claim_rows : lock_rows, &c), 0);
-	for (int i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < THREADS; i++)
+	{
+		wanting[i] = (ContestThread) {.contest = &c,.process = i,.claim_row = i % 2 ? claim_row : lock_row};
+		assert_int_equal(pthread_create(&threads[i], NULL, want_rows, &wanting[i]), 0);
+	}
+	for (int i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_join(threads[i], NULL), 0);
-	assert_in_range(atomic_load(&c.got), 1, 4 * CONTEST_ROUNDS);
+	assert_in_range(atomic_load(&c.got), 1, THREADS * ROUNDS);
 	assert_int_equal(lock_as(site, 1, WC_LOCK_EXCLUSIVE, wc_slice("", 1)), 0);
 	unlock_as(site, 1);
 }

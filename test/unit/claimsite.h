@@ -36,7 +36,6 @@ extern void unlock_as(Site *site, uint64_t xid);
 
 /* Threads whose transactions want the same rows. */
 #define CONTEST_ROWS	4
-#define CONTEST_ROUNDS	20000
 
 typedef struct Contest
 {
@@ -44,13 +43,15 @@ typedef struct Contest
 	atomic_int	inside[CONTEST_ROWS];	/* transactions that have the row */
 	atomic_int	got;
 	atomic_ullong next_xid;
-	atomic_uint next_process;
 } Contest;
 
-/* A transaction has the row: asserts that no other has. */
-extern void contest_visit(Contest *c, int row);
+/* One transaction, of a thread's process: claims the row of one byte, visits it if it gets it, and ends. */
+typedef void (*ContestClaim) (Contest *c, uint32_t process, uint64_t xid, uint8_t row);
 
-/* Four threads, of which every second one locks rows by the engine, the others by claim_rows; then nothing is left behind. */
-extern void contest_run(Site *site, void *(*claim_rows) (void *contest));
+/* A transaction has the row: asserts that no other has. */
+extern void contest_visit(Contest *c, uint8_t row);
+
+/* Four threads, of which every second one locks rows by the engine, the others by claim_row; then nothing is left behind. */
+extern void contest_run(Site *site, ContestClaim claim_row);
 
 #endif

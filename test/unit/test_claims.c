@@ -260,28 +260,20 @@ another_engine_opens_claims_anew(void **state)
 
 /* --- threads ----------------------------------------------------------------------- */
 
-static void *
-claims_rows(void *arg)
+static void
+commit_row(Contest *c, uint32_t process, uint64_t xid, uint8_t row)
 {
-	Contest    *c = arg;
+	uint16_t	place = wc_flight_take(c->site->flight, xid, 1, false, WC_FLIGHT_NONE);
 
-	for (int i = 0; i < CONTEST_ROUNDS; i++)
-	{
-		uint8_t		row = (uint8_t) (i % CONTEST_ROWS);
-		uint64_t	xid = atomic_fetch_add(&c->next_xid, 1);
-		uint16_t	place = wc_flight_take(c->site->flight, xid, 1, false, WC_FLIGHT_NONE);
-
-		if (claim(c->site, wc_slice(&row, 1), place, xid))
-			contest_visit(c, row);
-		assert_true(wc_flight_free(c->site->flight, place, xid));
-	}
-	return NULL;
+	if (claim(c->site, wc_slice(&row, 1), place, xid))
+		contest_visit(c, row);
+	assert_true(wc_flight_free(c->site->flight, place, xid));
 }
 
 static void
 a_row_has_one_owner(void **state)
 {
-	contest_run(*state, claims_rows);
+	contest_run(*state, commit_row);
 	assert_true(claim(*state, wc_slice("", 1), take_place(*state, 2), 2));
 }
 

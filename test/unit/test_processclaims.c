@@ -350,40 +350,31 @@ it_has_limits(void **state)
 /* --- threads ----------------------------------------------------------------------- */
 
 /* Each second transaction commits: the row is its own until the place is freed. */
-static void *
-holds_rows(void *arg)
+static void
+hold_row(Contest *c, uint32_t process, uint64_t xid, uint8_t row)
 {
-	Contest    *c = arg;
-	uint32_t	process = atomic_fetch_add(&c->next_process, 1);
+	uint16_t	place = WC_FLIGHT_NONE;
+	WcClaim		claim;
+	bool		is_new;
 
-	for (int i = 0; i < CONTEST_ROUNDS; i++)
+	if (!wc_claims_hold(c->site->claims, c->site->flight, process, xid, 1, wc_slice(&row, 1), WC_LOCK_NO_KEY_UPDATE, &is_new))
+		return;
+	if (xid % 2 == 0)
 	{
-		uint8_t		row = (uint8_t) (i % CONTEST_ROWS);
-		uint64_t	xid = atomic_fetch_add(&c->next_xid, 1);
-		uint16_t	place = WC_FLIGHT_NONE;
-		WcClaim		claim;
-		bool		is_new;
-
-		if (!wc_claims_hold(c->site->claims, c->site->flight, process, xid, 1, wc_slice(&row, 1), WC_LOCK_NO_KEY_UPDATE, &is_new))
-			continue;
-		if (i % 2 == 0)
-		{
-			place = wc_flight_take(c->site->flight, xid, 1, false, WC_FLIGHT_NONE);
-			wc_claims_promote(c->site->claims, process, 0, place, xid, &claim);
-			wc_claims_drop_all(c->site->claims, process);
-		}
-		contest_visit(c, row);
+		place = wc_flight_take(c->site->flight, xid, 1, false, WC_FLIGHT_NONE);
+		wc_claims_promote(c->site->claims, process, 0, place, xid, &claim);
 		wc_claims_drop_all(c->site->claims, process);
-		if (place != WC_FLIGHT_NONE)
-			assert_true(wc_flight_free(c->site->flight, place, xid));
 	}
-	return NULL;
+	contest_visit(c, row);
+	wc_claims_drop_all(c->site->claims, process);
+	if (place != WC_FLIGHT_NONE)
+		assert_true(wc_flight_free(c->site->flight, place, xid));
 }
 
 static void
 a_row_has_one_owner(void **state)
 {
-	contest_run(*state, holds_rows);
+	contest_run(*state, hold_row);
 	assert_true(hold(*state, 5, WC_LOCK_EXCLUSIVE, wc_slice("", 1)));
 }
 
