@@ -112,7 +112,7 @@ typedef struct WcDriverClaim
 {
 	bool		held;			/* in: the transaction has locked the row before, in this mode or a stronger one */
 	bool		any;			/* in: the answer to another Get of the row will do as well */
-	bool		added;			/* the row was not locked before: `unclaim` unlocks it */
+	bool		added;			/* the row was not locked before: claim_end must follow */
 	bool		wanted;			/* the answer was not found: it should be kept */
 	const WcScan *get;			/* the Get of the answer; valid until the next call, as is the answer */
 	WcSlice		answer;			/* a cell block */
@@ -250,11 +250,11 @@ typedef struct WcDriver
 
 	/*
 	 * Locks the row of a Get, and finds the Get's answer in the newest state, both without a round trip; the transaction has not
-	 * written the row.  False: the row is not locked so; scan_take and `modify` lock it and read it.  `unclaim` unlocks the row
-	 * of the last call, if it has added a lock; it never fails.
+	 * written the row.  False: the row is not locked so; scan_take and `modify` lock it and read it.  claim_end keeps the row
+	 * of the last call locked, if the call has added a lock, or unlocks it; it never fails.
 	 */
 	bool		(*claim) (const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverClaim *claim);
-	void		(*unclaim) (void);
+	void		(*claim_end) (bool keep);
 
 	/*
 	 * As scan_open of a Get at the newest state, but locks the row before it reads the row, and

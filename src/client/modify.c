@@ -171,6 +171,7 @@ modify_claimed(const WcClientModify *modify, bool *keep)
 	WcDriverOpen open = {.scan = scan,.clock_offset_us = wc_client_clock_offset_us()};
 	WcDriverClaim claim = {.any = true,.held = wc_rows_held(scan->table_id, row, modify->mode)};
 	WcDriverLocker locker;
+	bool		shown;
 
 	*keep = false;
 	if (modify->kind != WC_MODIFY_ITEMS || modify->items.len == 0 || !scan->rows_by_existence || scan->filter != NULL ||
@@ -182,12 +183,11 @@ modify_claimed(const WcClientModify *modify, bool *keep)
 		*keep = claim.wanted;
 		return false;
 	}
-	if (!shows_cell(&claim, scan))
-	{
-		if (claim.added)
-			wc_driver()->unclaim();
+	shown = shows_cell(&claim, scan);
+	if (claim.added)
+		wc_driver()->claim_end(shown);
+	if (!shown)
 		return false;
-	}
 	wc_rows_note_locked();
 	wc_rows_note_held(scan->table_id, row, modify->mode, false);
 	write_row(modify);

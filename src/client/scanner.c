@@ -139,8 +139,8 @@ wc_scan_claim(const WcScan *scan, const WcDriverLocker *locker, MemoryContext co
 	wc_buf_append_slice(&s->driver.block, claim.answer);
 	begin_answer(s);
 	s->row_read = *taken = wc_client_next_row(s, &s->row);
-	if (!*taken && claim.added)
-		wc_driver()->unclaim();
+	if (claim.added)
+		wc_driver()->claim_end(*taken);
 	return s;
 }
 

@@ -180,14 +180,15 @@ holder_of_slot(const WcClaims *c, const WcFlight *flight, uint32_t slot, uint32_
 		uint64_t	claim = atomic_load(&c->slots[slot]);
 		uint64_t	xid = wc_claims_claimant(c, flight, claim);
 		bool		in_the_way;
+		bool		brief = false;
 
 		if (xid == except || (row.data == NULL && table_bits_of(claim) != wc_claims_table_bits(table_id)))
 			return 0;
 		if (!wc_claims_is_held(claim))
 			return row.data != NULL && mode == WC_LOCK_KEY_SHARE && wc_claims_follows(claim) == WC_CLAIM_NO_KEY ? 0 : xid;
-		in_the_way = xid != 0 && wc_claims_is_in_the_way(wc_claims_process(c, claim), table_id, row, mode);
+		in_the_way = xid != 0 && wc_claims_is_in_the_way(wc_claims_process(c, claim), table_id, row, mode, &brief);
 		if (atomic_load(&c->slots[slot]) == claim && wc_claims_claimant(c, flight, claim) == xid)
-			return in_the_way ? xid : 0;
+			return in_the_way ? xid | (brief ? WC_HOLDER_BRIEF : 0) : 0;
 	}
 }
 

@@ -108,7 +108,17 @@ extern bool wc_claims_is_quiet(const WcClaims *claims, const WcFlight *flight, u
 extern bool wc_claims_hold(WcClaims *claims, const WcFlight *flight, uint32_t process, uint64_t xid, uint32_t table_id,
 						   WcSlice row, WcRowLockMode mode, bool *added);
 
-/* Unlocks the row that was locked last, of which `added` was true. */
+/*
+ * The transaction that keeps the process from locking the row, if other sessions see this transaction as ended: then the row can
+ * be locked when the transaction has been applied.  0: there is none, or the engine has locks in the slot.
+ */
+extern uint64_t wc_claims_ended(const WcClaims *claims, const WcFlight *flight, uint32_t table_id, WcSlice row);
+
+/*
+ * Of the row that was locked last, and of which `added` was true: keeps it locked until the transaction ends, or unlocks it.  Before,
+ * transactions that want the row look again after a moment (WC_HOLDER_BRIEF).
+ */
+extern void wc_claims_keep_last(WcClaims *claims, uint32_t process);
 extern void wc_claims_drop_last(WcClaims *claims, uint32_t process);
 
 /* Unlocks all rows: the transaction has ended, or has them locked in other ways. */
@@ -148,8 +158,12 @@ extern void wc_claims_uncount(WcClaims *claims, uint64_t hash);
 /* Reads the hash's slot into the processor's cache. */
 extern void wc_claims_prefetch(const WcClaims *claims, uint64_t hash);
 
-/* The full id of another transaction than `except` whose claim keeps the row from being locked in this mode; 0: there is
- * none.  hash: the row's. */
+/* In the id of a holder: the transaction may give up the row soon, while it runs.  To wait for its end could be a deadlock: it
+ * may want the row again, and wait behind others. */
+#define WC_HOLDER_BRIEF (UINT64_C(1) << 63)
+
+/* The full id of another transaction than `except` whose claim keeps the row from being locked in this mode, perhaps with
+ * WC_HOLDER_BRIEF; 0: there is none.  hash: the row's. */
 extern uint64_t wc_claims_holder(const WcClaims *claims, const WcFlight *flight, uint64_t hash, uint32_t table_id, WcSlice row,
 								 WcRowLockMode mode, uint64_t except);
 
@@ -159,7 +173,7 @@ extern void wc_claims_close_table(WcClaims *claims, uint32_t table_id);
 extern void wc_claims_open_table(WcClaims *claims, uint32_t table_id);
 
 /* A transaction other than `except` that has claimed a row of the table, or a commit's of a table whose id has the same lower 8
- * bits; 0: none.  Looks at all slots. */
+ * bits; 0: none.  Perhaps with WC_HOLDER_BRIEF.  Looks at all slots. */
 extern uint64_t wc_claims_holder_in(const WcClaims *claims, const WcFlight *flight, uint32_t table_id, uint64_t except);
 
 /* --- the engine, of processes (processclaims.c) ------------------------------------------ */

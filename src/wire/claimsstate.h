@@ -150,7 +150,8 @@ wc_claims_claimant(const WcClaims *c, const WcFlight *flight, uint64_t claim)
 
 /* --- processclaims.c --------------------------------------------------------------------- */
 
-/* Do the claims of a process keep others from locking the row (row.data NULL: all of the table) in this mode? */
-extern bool wc_claims_is_in_the_way(const WcClaimsProcess *p, uint32_t table_id, WcSlice row, WcRowLockMode mode);
+/* Do the claims of a process keep others from locking the row (row.data NULL: all of the table) in this mode?  *brief: it may
+ * still give the row up (WC_HOLDER_BRIEF). */
+extern bool wc_claims_is_in_the_way(const WcClaimsProcess *p, uint32_t table_id, WcSlice row, WcRowLockMode mode, bool *brief);
 
 #endif

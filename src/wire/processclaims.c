@@ -5,6 +5,21 @@
 
 #include <string.h>
 
+/* In a row's mode: the process may still give the row up. */
+#define BRIEF 0x100
+
+static WcRowLockMode
+mode_of(const WcClaimsRow *r)
+{
+	return (WcRowLockMode) (atomic_load_explicit(&r->mode, memory_order_relaxed) & ~(uint32_t) BRIEF);
+}
+
+static bool
+is_brief(const WcClaimsRow *r)
+{
+	return (atomic_load_explicit(&r->mode, memory_order_relaxed) & BRIEF) != 0;
+}
+
 static void
 put_key(WcClaimsRow *r, WcSlice key)
 {
@@ -84,6 +99,15 @@ wc_claims_drop_last(WcClaims *c, uint32_t process)
 }
 
 void
+wc_claims_keep_last(WcClaims *c, uint32_t process)
+{
+	WcClaimsProcess *p = &c->processes[process];
+	WcClaimsRow *r = &p->rows[atomic_load_explicit(&p->nrows, memory_order_relaxed) - 1];
+
+	atomic_store_explicit(&r->mode, (uint32_t) mode_of(r), memory_order_relaxed);
+}
+
+void
 wc_claims_drop_all(WcClaims *c, uint32_t process)
 {
 	if (process >= c->nprocesses || atomic_load_explicit(&c->processes[process].xid, memory_order_relaxed) == 0)
@@ -114,7 +138,7 @@ wc_claims_hold(WcClaims *c, const WcFlight *flight, uint32_t process, uint64_t x
 		return false;
 	held = find_row(p, table_id, row);
 	if (held != NULL)
-		return atomic_load_explicit(&held->mode, memory_order_relaxed) >= (uint32_t) mode;
+		return mode_of(held) >= mode;
 	n = atomic_load_explicit(&p->nrows, memory_order_relaxed);
 	slot = wc_claims_row_slot(c, table_id, row);
 	mine = held_claim(table_id, process, xid);
@@ -127,7 +151,7 @@ wc_claims_hold(WcClaims *c, const WcFlight *flight, uint32_t process, uint64_t x
 	r->slot = slot;
 	atomic_store_explicit(&r->table_id, table_id, memory_order_relaxed);
 	atomic_store_explicit(&r->len, (uint32_t) row.len, memory_order_relaxed);
-	atomic_store_explicit(&r->mode, (uint32_t) mode, memory_order_relaxed);
+	atomic_store_explicit(&r->mode, (uint32_t) mode | BRIEF, memory_order_relaxed);
 	put_key(r, row);
 	atomic_store(&p->nrows, n + 1);
 	if (n == 0)
@@ -143,6 +167,17 @@ wc_claims_hold(WcClaims *c, const WcFlight *flight, uint32_t process, uint64_t x
 	return *added;
 }
 
+uint64_t
+wc_claims_ended(const WcClaims *c, const WcFlight *flight, uint32_t table_id, WcSlice row)
+{
+	uint32_t	slot = wc_claims_row_slot(c, table_id, row);
+	uint64_t	claim = atomic_load(&c->slots[slot]);
+	uint64_t	xid = wc_claims_claimant(c, flight, claim);
+
+	return xid != 0 && !wc_claims_is_held(claim) && atomic_load(&c->locks[slot]) == 0 &&
+		wc_flight_state(flight, wc_claims_place(claim), xid) == WC_FLIGHT_ENDED ? xid : 0;
+}
+
 uint32_t
 wc_claims_nheld(const WcClaims *c, uint32_t process)
 {
@@ -155,7 +190,7 @@ wc_claims_held(const WcClaims *c, uint32_t process, uint32_t n, WcHeldRow *held)
 	const WcClaimsRow *r = &c->processes[process].rows[n];
 
 	held->table_id = atomic_load_explicit(&r->table_id, memory_order_relaxed);
-	held->mode = (WcRowLockMode) atomic_load_explicit(&r->mode, memory_order_relaxed);
+	held->mode = mode_of(r);
 	held->len = atomic_load_explicit(&r->len, memory_order_relaxed);
 	for (size_t i = 0; i < WC_CLAIMS_KEY_WORDS; i++)
 	{
@@ -171,7 +206,7 @@ leaves_key(const WcClaimsProcess *p, const WcClaimsRow *r)
 {
 	uint32_t	n = atomic_load_explicit(&p->nrows, memory_order_relaxed);
 
-	if (atomic_load_explicit(&r->mode, memory_order_relaxed) > WC_LOCK_NO_KEY_UPDATE)
+	if (mode_of(r) > WC_LOCK_NO_KEY_UPDATE)
 		return false;
 	for (uint32_t i = 0; i < n; i++)
 	{
@@ -199,29 +234,27 @@ wc_claims_promote(WcClaims *c, uint32_t process, uint32_t n, uint16_t place, uin
 
 /* --- the engine ---------------------------------------------------------------------- */
 
-/* Has the process claimed a row of the table? */
-static bool
-holds_in(const WcClaimsProcess *p, uint32_t table_id)
+/* A row of the table that the process has claimed; NULL: there is none. */
+static const WcClaimsRow *
+find_in(const WcClaimsProcess *p, uint32_t table_id)
 {
 	uint32_t	n = atomic_load(&p->nrows);
 
 	for (uint32_t i = 0; i < n; i++)
 	{
 		if (atomic_load_explicit(&p->rows[i].table_id, memory_order_relaxed) == table_id)
-			return true;
+			return &p->rows[i];
 	}
-	return false;
+	return NULL;
 }
 
 bool
-wc_claims_is_in_the_way(const WcClaimsProcess *p, uint32_t table_id, WcSlice row, WcRowLockMode mode)
+wc_claims_is_in_the_way(const WcClaimsProcess *p, uint32_t table_id, WcSlice row, WcRowLockMode mode, bool *brief)
 {
-	const WcClaimsRow *held;
+	const WcClaimsRow *held = row.data == NULL ? find_in(p, table_id) : find_row(p, table_id, row);
 
-	if (row.data == NULL)
-		return holds_in(p, table_id);
-	held = find_row(p, table_id, row);
-	return held != NULL && wc_lockmode_conflicts((WcRowLockMode) atomic_load_explicit(&held->mode, memory_order_relaxed), mode);
+	*brief = held != NULL && is_brief(held);
+	return held != NULL && (row.data == NULL || wc_lockmode_conflicts(mode_of(held), mode));
 }
 
 bool
@@ -239,7 +272,7 @@ wc_claims_has_table(const WcClaims *c, uint32_t table_id, uint64_t xid)
 	for (uint32_t i = 0; i < c->nprocesses; i++)
 	{
 		if (atomic_load(&c->processes[i].xid) == xid)
-			return holds_in(&c->processes[i], table_id);
+			return find_in(&c->processes[i], table_id) != NULL;
 	}
 	return false;
 }

@@ -19,7 +19,11 @@ static bool added;
 static bool
 hold_as(Site *site, uint32_t process, uint64_t xid, WcRowLockMode mode, WcSlice row)
 {
-	return wc_claims_hold(site->claims, site->flight, process, xid, 1, row, mode, &added);
+	bool		held = wc_claims_hold(site->claims, site->flight, process, xid, 1, row, mode, &added);
+
+	if (added)
+		wc_claims_keep_last(site->claims, process);
+	return held;
 }
 
 static bool
@@ -101,6 +105,48 @@ the_last_row_can_be_dropped(void **state)
 	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("other")), 0);
 	unlock_as(site, 7);
 	assert_true(hold(site, 1, WC_LOCK_EXCLUSIVE, S("other")));
+}
+
+/* A process that does not know yet whether it keeps the row is no transaction whose end others wait for. */
+static void
+until_it_is_kept_it_is_brief(void **state)
+{
+	Site	   *site = *state;
+	bool		is_new;
+
+	assert_true(hold(site, 0, WC_LOCK_SHARE, S("other")));
+	assert_true(wc_claims_hold(site->claims, site->flight, 0, 100, 1, S("row"), WC_LOCK_NO_KEY_UPDATE, &is_new));
+	assert_true(is_new);
+	assert_true(lock_as(site, 7, WC_LOCK_NO_KEY_UPDATE, S("row")) == (100 | WC_HOLDER_BRIEF));
+	assert_int_equal(lock_as(site, 7, WC_LOCK_KEY_SHARE, S("row")), 0);
+	unlock_as(site, 7);
+	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("other")), 100);
+	assert_false(hold(site, 1, WC_LOCK_KEY_SHARE, S("row")));
+	assert_true(wc_claims_hold(site->claims, site->flight, 0, 100, 1, S("row"), WC_LOCK_KEY_SHARE, &is_new));
+	assert_false(is_new);
+
+	wc_claims_keep_last(site->claims, 0);
+	assert_int_equal(lock_as(site, 7, WC_LOCK_NO_KEY_UPDATE, S("row")), 100);
+	assert_int_equal(lock_as(site, 7, WC_LOCK_KEY_SHARE, S("row")), 0);
+}
+
+/* Of a transaction that others see as ended, and of no other, a process waits until it is applied. */
+static void
+an_ended_transaction_is_known(void **state)
+{
+	Site	   *site = *state;
+	uint16_t	place = take_place(site, 50);
+
+	assert_true(commit_claims(site, S("row"), place, 50));
+	assert_int_equal(wc_claims_ended(site->claims, site->flight, 1, S("row")), 0);
+	wc_flight_ended(site->flight, place, 50, 1);
+	assert_int_equal(wc_claims_ended(site->claims, site->flight, 1, S("row")), 50);
+	assert_int_equal(wc_claims_ended(site->claims, site->flight, 1, S("other")), 0);
+	assert_true(wc_flight_free(site->flight, place, 50));
+	assert_int_equal(wc_claims_ended(site->claims, site->flight, 1, S("row")), 0);
+
+	assert_true(hold(site, 0, WC_LOCK_EXCLUSIVE, S("row")));
+	assert_int_equal(wc_claims_ended(site->claims, site->flight, 1, S("row")), 0);
 }
 
 /* A row that shares the slot of row "row". */
@@ -384,6 +430,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(it_lasts_until_the_transaction_ends, claimsite_set_up, claimsite_tear_down),
 		cmocka_unit_test_setup_teardown(it_conflicts_as_row_locks_do, claimsite_set_up, claimsite_tear_down),
+		cmocka_unit_test_setup_teardown(until_it_is_kept_it_is_brief, claimsite_set_up, claimsite_tear_down),
+		cmocka_unit_test_setup_teardown(an_ended_transaction_is_known, claimsite_set_up, claimsite_tear_down),
 		cmocka_unit_test_setup_teardown(the_last_row_can_be_dropped, claimsite_set_up, claimsite_tear_down),
 		cmocka_unit_test_setup_teardown(other_rows_of_the_slot_are_free_for_the_engine, claimsite_set_up, claimsite_tear_down),
 		cmocka_unit_test_setup_teardown(it_becomes_a_claim_of_the_commit, claimsite_set_up, claimsite_tear_down),

@@ -8,6 +8,9 @@
 #include "client/local/claim.h"
 #include "model/batch.h"
 
+/* So long at most a statement waits for a commit before it asks the engine for the row. */
+#define APPLY_WAIT_MS 20
+
 /* The claims of the commit. */
 static WcClaim taken[WC_CLAIMS_MAX + WC_CLAIMS_HELD_MAX];
 static int ntaken;
@@ -16,21 +19,40 @@ static bool holds;				/* statements have locked rows */
 
 /* --- statements --------------------------------------------------------------------- */
 
-bool
-wc_claim_row(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added)
+static bool
+hold(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added)
 {
-	*added = false;
-	if (locker->xid != locker->owner ||
-		!wc_claims_hold(wc_claims(), wc_places(), wc_shmem_my_process(), locker->owner, table_id, row, locker->mode, added))
+	if (!wc_claims_hold(wc_claims(), wc_places(), wc_shmem_my_process(), locker->owner, table_id, row, locker->mode, added))
 		return false;
 	holds = true;
 	return true;
 }
 
-void
-wc_claim_return(void)
+/* The engine would wait for the commit, too, and as long as it has a lock of the row, others have to ask it. */
+bool
+wc_claim_row(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added)
 {
-	wc_claims_drop_last(wc_claims(), wc_shmem_my_process());
+	uint64		ended;
+
+	*added = false;
+	if (locker->xid != locker->owner)
+		return false;
+	if (hold(locker, table_id, row, added))
+		return true;
+	ended = wc_claims_ended(wc_claims(), wc_places(), table_id, row);
+	if (ended == 0)
+		return false;
+	(void) wc_following_await_briefly(ended, APPLY_WAIT_MS);
+	return hold(locker, table_id, row, added);
+}
+
+void
+wc_claim_end(bool keep)
+{
+	if (keep)
+		wc_claims_keep_last(wc_claims(), wc_shmem_my_process());
+	else
+		wc_claims_drop_last(wc_claims(), wc_shmem_my_process());
 }
 
 uint32

@@ -10,14 +10,14 @@
 #include "wire/claims.h"
 
 /*
- * A statement locks the row until the transaction ends.  *added: it was not locked so before.  False: nothing is locked, and the
- * caller has to ask the engine: another transaction may have locked the row, or this is a subtransaction, of which the
- * rollback would have to unlock the row.  Never waits.
+ * A statement locks the row.  *added: it was not locked so before, and wc_claim_end must follow.  False: nothing is locked, and
+ * the caller has to ask the engine: another transaction may have locked the row, or this is a subtransaction, of which the
+ * rollback would have to unlock the row.  Waits a few milliseconds at most, for a commit that has to be applied.
  */
 extern bool wc_claim_row(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added);
 
-/* Unlocks the row that was locked last, of which `added` was true; never fails. */
-extern void wc_claim_return(void);
+/* Keeps the row that was locked last locked until the transaction ends, or unlocks it; never fails. */
+extern void wc_claim_end(bool keep);
 
 /* The number of rows that statements have locked here, and the n-th of them, from 0. */
 extern uint32 wc_claim_nrows(void);

@@ -333,7 +333,7 @@ wc_local_claim(const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverC
 	if (like != NULL)
 		wc_gets_unlike(scan);
 	if (claim->added)
-		wc_claim_return();
+		wc_claim_end(false);
 	return false;
 }
 

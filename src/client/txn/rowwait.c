@@ -39,7 +39,7 @@ wc_row_holder_runs(uint64 holder)
 {
 	TransactionId xid = XidFromFullTransactionId(FullTransactionIdFromU64(holder));
 
-	return !TransactionIdIsCurrentTransactionId(xid) && TransactionIdIsInProgress(xid);
+	return (holder & WC_HOLDER_BRIEF) == 0 && !TransactionIdIsCurrentTransactionId(xid) && TransactionIdIsInProgress(xid);
 }
 
 /* The holder's top-level transaction, if it is known: PostgreSQL keeps it for transactions that

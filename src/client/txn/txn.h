@@ -227,7 +227,7 @@ typedef struct WcHolderWait
 extern void wc_holder_wait(WcHolderWait *wait, uint64 holder);
 
 /* Is the holder of a row lock a running transaction, other than this one?  Else it has ended, and the engine will learn of
- * this soon. */
+ * this soon; or it may give up the row soon (WC_HOLDER_BRIEF). */
 extern bool wc_row_holder_runs(uint64 holder);
 
 /* A wait for the holders of one row, with a place in the queue for the row. */
