@@ -138,6 +138,15 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 	/* else: a row that was locked before or during the read needs no snapshot, nor perhaps that of a Get which is read alone */
 }
 
+void
+wc_scan_state_lock_rows(ForeignScanState *node)
+{
+	WcScanState *state = node->fdw_state;
+
+	if (state->lock == NULL && state->plan.lock_mode != 0)
+		state->lock = wc_scan_lock_create(node, state->resources.wrel, (WcRowLockMode) state->plan.lock_mode);
+}
+
 WcClientSnapshot *
 wc_scan_state_snapshot(ForeignScanState *node)
 {

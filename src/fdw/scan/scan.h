@@ -30,6 +30,9 @@ extern bool wc_scan_state_stats(ForeignScanState *node, WcClientScanStats *stats
  */
 extern bool wc_scan_state_describe(ForeignScanState *node, WcScan *scan, bool *recheck);
 
+/* Of a direct modification that reads its rows after all, before it reads the first: they are locked as if it were not direct. */
+extern void wc_scan_state_lock_rows(ForeignScanState *node);
+
 /* The snapshot of the node; taken now, unless it has been taken before. */
 extern WcClientSnapshot *wc_scan_state_snapshot(ForeignScanState *node);
 

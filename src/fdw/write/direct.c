@@ -552,6 +552,8 @@ change_rows(ForeignScanState *node, WcModify *m)
 	TupleTableSlot *old;
 	uint64		rows = 0;
 
+	wc_scan_state_lock_rows(node);
+
 	/* the current memory context is reset with each row */
 	if (castNode(ForeignScan, node->ss.ps.plan)->operation == CMD_UPDATE)
 	{
