@@ -176,8 +176,8 @@ wc_client_lock_rows(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
 	}
 	if (request->snapshot == NULL)
 		wc_following_await_catalog(MyDatabaseId);
-	if (request->only_absent || request->snapshot != NULL)
-		wc_batch_send();		/* a row may exist by own writes only */
+	if (request->only_absent || request->snapshot != NULL || request->tell_rewritten)
+		wc_batch_send();		/* a row may exist by own writes only, or own writes may have changed it */
 	lock_all(request, rows, nrows);
 }
 

@@ -96,7 +96,7 @@ wc_rowlocker_lock(WcRowLocker *locker, WcClientSnapshot *snapshot, const WcRowId
 	WcRowLockRequest request = request_of(locker, snapshot);
 	WcRowLock	lock = {.row = id->row};
 
-	/* the row may come from a cursor, and later commands of the transaction may have run */
+	/* the row may come from a cursor, or the query may call functions: later commands of the transaction may have run */
 	request.tell_rewritten = locker->skips_rewritten && locker->cid < GetCurrentCommandId(false);
 	request.cid = locker->cid;
 	wc_client_lock_rows(&request, &lock, 1);
@@ -499,7 +499,7 @@ widecolRefetchForeignRow(EState *estate, ExecRowMark *erm, Datum rowid, TupleTab
 		MemoryContextDelete(context);
 		return;
 	}
-	if (mark->taken.len > 0 && wc_slice_eq(wc_buf_slice(&mark->taken), id.row))
+	if (mark->taken.len > 0 && wc_slice_eq(wc_buf_slice(&mark->taken), id.row) && mark->locker.cid == GetCurrentCommandId(false))
 		outcome = WC_ROW_SAME;
 	else
 		outcome = wc_rowlocker_lock(&mark->locker, mark->snapshot, &id, values, isnull);
