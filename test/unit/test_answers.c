@@ -4,12 +4,15 @@
  */
 #include "enginekit.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "model/cellblock.h"
 #include "rpc/lock/epochs.h"
+#include "rpc/log/applier.h"
 
 typedef struct Site
 {
@@ -161,6 +164,64 @@ answers_that_are_found_allow_others(void **state)
 		assert_string_equal(value_of(s, "996"), "1");
 	put(s, "unread", "3");
 	assert_int_equal(make_all(s), 0);
+}
+
+/* What sessions would find that have waited for a commit. */
+typedef struct Waiting
+{
+	Site	   *s;
+	int			nfound;			/* until `applied` counts the commit, only the applier's thread uses it */
+	atomic_int	applied;
+} Waiting;
+
+static void
+on_begin(void *arg, uint64_t xid)
+{
+	(void) arg;
+	(void) xid;
+}
+
+static void
+on_applied(void *arg, uint64_t xid, uint16_t place, uint64_t position)
+{
+	Waiting    *w = arg;
+
+	(void) xid;
+	(void) place;
+	(void) position;
+	w->nfound += find(w->s, kit_s("row"));
+	atomic_fetch_add(&w->applied, 1);
+}
+
+static void
+a_row_is_answered_before_its_commit_is_shown(void **state)
+{
+	Site	   *s = *state;
+	Kit		   *kit = &s->kit;
+	Waiting		w = {.s = s};
+	WcApplied	applied = {.begin = on_begin,.fn = on_applied,.arg = &w};
+	uint64_t	position = wc_engine_applied_position(kit->engine);
+	_Atomic uint64_t generation = 0;
+	_Atomic uint64_t writes = 0;
+	WcApplier  *applier;
+
+	ask(s, "another");
+	assert_ok(kit, wc_applier_start(kit->engine, s->epochs, &generation, &writes, applied, &applier, &kit->err));
+	for (int i = 1; i <= 20; i++)
+	{
+		WcCommit	commit = {.position = position + (uint64_t) i,.time_us = kit_now,.xid = (uint64_t) i};
+		WcTxn	   *txn;
+
+		kit_put(kit, "row", 1, "a", KIT_LATEST, "value");
+		assert_ok(kit, wc_txn_create(KIT_DATABASE, 1 << 20, &txn, &kit->err));
+		assert_ok(kit, wc_txn_append(txn, 0, wc_buf_slice(&kit->ops), &kit->err));
+		wc_buf_reset(&kit->ops, SIZE_MAX);
+		assert_ok(kit, wc_applier_post(applier, &commit, txn, 0, &kit->err));
+		while (atomic_load(&w.applied) < i)
+			usleep(100);
+	}
+	wc_applier_stop(applier);
+	assert_int_equal(w.nfound, 20);
 }
 
 /* New rows, changed rows and rows that are gone, in the form of a Get of another row. */
@@ -353,6 +414,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(answers_that_are_found_allow_others, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_row_is_answered_before_its_commit_is_shown, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(written_rows_are_answered, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(tables_that_nobody_asks_for_are_left_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_answers_end_with_the_gets, set_up, tear_down),

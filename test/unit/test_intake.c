@@ -5,7 +5,6 @@
 #include "enginekit.h"
 
 #include <limits.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,37 +199,6 @@ wait_stalled(Log *log, WcError *why)
 }
 
 /* --- tests ---------------------------------------------------------------------------- */
-
-/* A session that has waited for a commit finds its row. */
-static void
-answers_are_there_when_a_commit_is_applied(void **state)
-{
-	Log		   *log = *state;
-	WcSlice		row = kit_s("r");
-	WcRange		range = {row, row, true, true};
-	WcBuf		get = WC_BUF_INIT;
-	WcBuf		found = WC_BUF_INIT;
-	WcScan		scan;
-
-	wc_scan_init(&scan, log->kit.table);
-	scan.nranges = 1;
-	scan.ranges = &range;
-	wc_scan_encode(&get, &scan);
-	wc_answers_asked(wc_epochs_answers(log->epochs), KIT_DATABASE, &scan, wc_buf_slice(&get), 100);
-	for (uint64_t i = 0; i < 100; i++)
-	{
-		uint64_t	position = 200 + 10 * i;
-
-		put(log, 10 + i, WC_RECORD_NO_PLACE, "r", "value");
-		commit(log, 10 + i, position);
-		while (atomic_load(&log->applied) != position)
-			sched_yield();
-		assert_int_equal(wc_getcache_find(log->getcache, UINT64_MAX, log->kit.table, row, wc_buf_slice(&get), kit_now, &found),
-						 WC_GET_FOUND);
-	}
-	wc_buf_free(&get);
-	wc_buf_free(&found);
-}
 
 static void
 commits_are_applied_in_the_log_s_order(void **state)
@@ -995,7 +963,6 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(answers_are_there_when_a_commit_is_applied, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(commits_are_applied_in_the_log_s_order, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(places_and_row_locks_go_with_the_commit, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_mark_carries_what_is_under_way, set_up, tear_down),
