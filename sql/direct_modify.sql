@@ -159,6 +159,11 @@ SELECT way('DELETE FROM c WHERE a = 1');
 UPDATE c SET x = NULL WHERE a = 1;
 UPDATE c SET y = 'bad' WHERE a = 1;
 UPDATE c SET x = NULL WHERE a = 99;
+-- A constraint that is NOT VALID is checked of every row that is written, as in a heap table.
+ALTER FOREIGN TABLE c ADD CONSTRAINT later CHECK (z <> 'z') NOT VALID;
+SELECT way('UPDATE c SET x = 3 WHERE a = 1');
+UPDATE c SET x = 3 WHERE a = 1;
+ALTER FOREIGN TABLE c DROP CONSTRAINT later;
 -- Triggers see their rows; a trigger for the statement needs none.
 CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -143,7 +143,9 @@ uses_any(Node *expr, const Bitmapset *columns)
 	return false;
 }
 
-/* Does a CHECK constraint or a partition's bound use columns in SET? */
+/* Must rows be checked that get new values of these columns?  They must if a CHECK constraint or a partition's bound uses one of
+ * them, or if a CHECK is NOT VALID: such a one need not hold for the rows that are there, and PostgreSQL checks it of all
+ * that are written. */
 static bool
 has_constraints(Relation rel, const Bitmapset *columns)
 {
@@ -151,7 +153,7 @@ has_constraints(Relation rel, const Bitmapset *columns)
 
 	for (int i = 0; constr != NULL && i < constr->num_check; i++)
 	{
-		if (uses_any(stringToNode(constr->check[i].ccbin), columns))
+		if (!constr->check[i].ccvalid || uses_any(stringToNode(constr->check[i].ccbin), columns))
 			return true;
 	}
 	return rel->rd_rel->relispartition && uses_any((Node *) RelationGetPartitionQual(rel), columns);
