@@ -353,7 +353,7 @@ change_rows(Modify *w, WcError *err)
 {
 	const WcModifyMessage *m = w->message;
 	WcLockRequest request = {
-		.table_id = w->scan.table_id,.mode = m->mode,.enough = m->mode,.xid = m->xid,.subid = m->subid
+		.table_id = w->scan.table_id,.mode = m->mode,.enough = m->mode,.xid = m->xid,.subid = m->subid,.brief = true
 	};
 	WcSlice		rows[WC_LOCK_GROUP];
 	uint32_t	n = w->nfound;
@@ -375,6 +375,7 @@ change_rows(Modify *w, WcError *err)
 	status = wc_lock_acquire_rows(w->session->locktable, w->owner, &request, rows, n, &nlocked, &added, &holder, err);
 	for (size_t i = 0; i < nlocked && status == WC_OK && w->result->outcome == WC_MODIFY_DONE; i++)
 		status = change_row(w, &w->found[i], (added >> i & 1) != 0, err);
+	wc_lock_keep(w->owner);
 	if (status == WC_OK && w->result->outcome == WC_MODIFY_DONE && nlocked < n)
 		status = stop_for(w, rows[nlocked], &holder, err);
 	forget_cells(w);
@@ -503,7 +504,7 @@ lock_first(Modify *w, bool *added, WcError *err)
 {
 	const WcModifyMessage *m = w->message;
 	WcLockRequest request = {
-		.table_id = w->scan.table_id,.mode = m->mode,.enough = m->mode,.xid = m->xid,.subid = m->subid
+		.table_id = w->scan.table_id,.mode = m->mode,.enough = m->mode,.xid = m->xid,.subid = m->subid,.brief = true
 	};
 	WcLockHolder holder;
 	WcStatus	status;

@@ -268,7 +268,7 @@ wc_request_take(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnsw
 	if (status != WC_OK)
 		return status;
 	wc_activity_table(&d->session.activity, scan.table_id);
-	request = (WcLockRequest) {.table_id = scan.table_id,.mode = m.mode,.enough = m.mode,.xid = m.xid,.subid = m.subid};
+	request = (WcLockRequest) {.table_id = scan.table_id,.mode = m.mode,.enough = m.mode,.xid = m.xid,.subid = m.subid,.brief = true};
 	status = wc_lock_acquire(d->session.locktable, owner, &request, scan.ranges[0].start, &holder, err);
 	if (status == WC_OK && holder.xid != 0)
 		status = tell_holder(d, &m, &scan, &holder, answer, err);

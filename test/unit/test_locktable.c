@@ -95,6 +95,38 @@ acquire_number(WcLockTable *table, WcLockOwner *owner, uint64_t xid, uint32_t ta
 	return acquire(table, owner, xid, table_id, wc_slice(&i, sizeof(i)));
 }
 
+/* A lock that may be given back is none of a transaction whose end others wait for. */
+static void
+until_it_is_kept_it_is_brief(void **state)
+{
+	WcLockTable *table = make_table();
+	WcLockOwner *a = wc_lock_enter(table, 1);
+	WcLockOwner *b = wc_lock_enter(table, 2);
+	WcLockRequest request = request_of(1, WC_LOCK_EXCLUSIVE, 1, 1);
+
+	(void) state;
+	request.brief = true;
+	assert_int_equal(lock_in(table, a, 1, WC_LOCK_EXCLUSIVE, S("old")), 0);
+	assert_true(try_lock(table, a, &request, S("row")).added);
+	assert_true(lock_in(table, b, 2, WC_LOCK_SHARE, S("row")) == (1 | WC_HOLDER_BRIEF));
+	assert_int_equal(lock_in(table, b, 2, WC_LOCK_SHARE, S("old")), 1);
+	wc_lock_give_back(table, a, 1, S("row"));
+	assert_int_equal(lock_in(table, b, 2, WC_LOCK_SHARE, S("row")), 0);
+	assert_int_equal(lock_in(table, a, 1, WC_LOCK_EXCLUSIVE, S("row")), 2);
+
+	assert_true(try_lock(table, a, &request, S("kept")).added);
+	wc_lock_keep(a);
+	assert_int_equal(lock_in(table, b, 2, WC_LOCK_SHARE, S("kept")), 1);
+	assert_true(try_lock(table, a, &request, S("last")).added);
+	wc_lock_leave(table, a);
+	assert_int_equal(lock_in(table, b, 2, WC_LOCK_SHARE, S("last")), 1);
+
+	wc_lock_release(table, b, 0);
+	wc_lock_leave(table, b);
+	assert_true(wc_lock_release_of(table, 1, 0, true));
+	wc_locktable_free(table);
+}
+
 static void
 one_holder_a_row(void **state)
 {
@@ -803,6 +835,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(until_it_is_kept_it_is_brief),
 		cmocka_unit_test(one_holder_a_row),
 		cmocka_unit_test(modes_conflict_as_heaps_do),
 		cmocka_unit_test(holders_share_a_row),

@@ -52,6 +52,13 @@ make_share(WcLockWork *w) WC_REQUIRES(w->part->mutex)
 	return true;
 }
 
+/* The transaction to name as the holder of the lock. */
+static uint64_t
+holder_of(const WcLock *lock)
+{
+	return lock->xid | (atomic_load_explicit(&lock->brief, memory_order_relaxed) ? WC_HOLDER_BRIEF : 0);
+}
+
 /* --- a whole table: with the part's mutex locked ----------------------------------- */
 
 /* Another transaction that has claimed a row of the table; 0: there is none. */
@@ -93,7 +100,7 @@ another(const WcLockWork *w) WC_REQUIRES(w->part->mutex)
 		other = other->next_here;
 	if (other == NULL)
 		return 0;
-	return other->whole || other->locks == NULL ? other->xid : other->locks->xid;
+	return other->whole || other->locks == NULL ? other->xid : holder_of(other->locks);
 }
 
 /* Makes the share a lock of the whole table.  The caller drops its row locks afterwards (drop_rows), when it has unlocked
@@ -150,7 +157,7 @@ look_at_row(const WcLockWork *w, uint64_t hash, WcSlice row, WcLockHolder *holde
 			holder->has_weaker = true;
 		}
 		else if (wc_lockmode_conflicts(lock->mode, w->request->mode))
-			holder->xid = lock->xid;
+			holder->xid = holder_of(lock);
 	}
 	return false;
 }
@@ -238,6 +245,7 @@ add(WcLockWork *w, uint64_t hash, WcSlice row, WcError *err) WC_REQUIRES(w->part
 	lock->hash = hash;
 	lock->subid = w->request->subid;
 	lock->mode = (uint8_t) w->request->mode;
+	atomic_init(&lock->brief, w->request->brief);
 	lock->row_len = (uint32_t) row.len;
 	memcpy(lock->row, row.data, row.len);
 
@@ -253,6 +261,7 @@ add(WcLockWork *w, uint64_t hash, WcSlice row, WcError *err) WC_REQUIRES(w->part
 	w->share->nlocks++;
 	w->owner->nlocks++;
 	w->owner->bytes += row.len;
+	w->owner->brief |= w->request->brief;
 	return WC_OK;
 }
 

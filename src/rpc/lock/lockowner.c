@@ -83,6 +83,7 @@ wc_lock_leave(WcLockTable *table, WcLockOwner *owner) WC_UNCHECKED
 {
 	uint64_t	xid = is_needed(owner) ? owner->xid : 0;
 
+	wc_lock_keep(owner);
 	pthread_mutex_unlock(&owner->mutex);
 	unuse_owner(owner_part(table, owner->xid), owner);
 	return xid;

@@ -116,6 +116,20 @@ wc_lock_release(WcLockTable *table, WcLockOwner *owner, uint32_t subid)
 	wc_lock_stop_wanting(table, owner, subid);
 }
 
+/* Only the thread that is in the owner changes the lists of its locks. */
+void
+wc_lock_keep(WcLockOwner *owner)
+{
+	if (!owner->brief)
+		return;
+	for (const WcLockShare *share = owner->shares; share != NULL; share = share->next)
+	{
+		for (WcLock *lock = share->locks; lock != NULL && atomic_load_explicit(&lock->brief, memory_order_relaxed); lock = lock->older)
+			atomic_store_explicit(&lock->brief, false, memory_order_relaxed);
+	}
+	owner->brief = false;
+}
+
 void
 wc_lock_give_back(WcLockTable *table, WcLockOwner *owner, uint32_t table_id, WcSlice row)
 {

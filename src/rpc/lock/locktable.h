@@ -33,6 +33,7 @@ typedef struct WcLockOwner
 	uint64_t	bytes;			/* of their row keys, at most WC_ROW_LOCK_BYTES_MAX */
 	bool		wanting;		/* it waits for a lock of a whole table: */
 	uint32_t	wants;			/* the id of this table */
+	bool		brief;			/* it may have locks that are not kept yet (wc_lock_keep) */
 
 	/* the lock table's */
 	struct WcLockOwner *next;
@@ -47,12 +48,13 @@ typedef struct WcLockRequest
 	WcRowLockMode enough;		/* if the owner has a lock of this or a stronger mode, it needs no other; <= mode */
 	uint64_t	xid;			/* the full id of the (sub)transaction, for which other transactions wait */
 	uint32_t	subid;			/* the subtransaction; a later one has a greater id */
+	bool		brief;			/* a new lock of a row may be given back (wc_lock_give_back): until wc_lock_keep it is brief */
 } WcLockRequest;
 
 /* The owner of a conflicting lock. */
 typedef struct WcLockHolder
 {
-	uint64_t	xid;			/* 0: there is no conflict, and the owner has the lock */
+	uint64_t	xid;			/* 0: there is no conflict, and the owner has the lock; perhaps with WC_HOLDER_BRIEF */
 	bool		has_weaker;		/* the owner has the row in a weaker mode */
 	bool		held;			/* the owner had locked this row before, in a mode that is enough */
 	bool		added;			/* the call has added a lock of this row */
@@ -71,7 +73,7 @@ extern void wc_locktable_free(WcLockTable *table);
  * thread is in it. */
 extern WcLockOwner *wc_lock_enter(WcLockTable *table, uint64_t xid);
 
-/* Leaves the owner.  Returns its xid; or 0 if it neither has locks nor waits for one: then it is freed. */
+/* Leaves the owner, which keeps its locks.  Returns its xid; or 0 if it neither has locks nor waits for one: then it is freed. */
 extern uint64_t wc_lock_leave(WcLockTable *table, WcLockOwner *owner);
 
 /*
@@ -91,6 +93,12 @@ extern WcStatus wc_lock_acquire(WcLockTable *table, WcLockOwner *owner, const Wc
 extern WcStatus wc_lock_acquire_rows(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *request,
 									 const WcSlice *rows, size_t n, size_t *nlocked, uint64_t *added, WcLockHolder *holder,
 									 WcError *err) WC_WARN_UNUSED;
+
+/*
+ * No lock that the owner has now will be given back.  Others that find a brief lock do not wait for the end of its transaction, as
+ * with a brief claim (wire/claims.h), but look again after a moment.
+ */
+extern void wc_lock_keep(WcLockOwner *owner);
 
 /* Releases the lock of this row that the last call of wc_lock_acquire or wc_lock_acquire_rows for this owner has added;
  * a lock of the whole table, which may have replaced it, stays. */

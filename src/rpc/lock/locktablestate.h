@@ -5,6 +5,8 @@
 #ifndef WC_RPC_LOCK_LOCKTABLESTATE_H
 #define WC_RPC_LOCK_LOCKTABLESTATE_H
 
+#include <stdatomic.h>
+
 #include "base/hash.h"
 #include "rpc/lock/locktable.h"
 #include "wire/claims.h"
@@ -50,6 +52,7 @@ struct WcLock
 	uint32_t	subid;
 	uint32_t	row_len;
 	uint8_t		mode;			/* WcRowLockMode */
+	atomic_bool brief;			/* it may be given back, and so may all younger ones of the share */
 	uint8_t		row[];
 };
 

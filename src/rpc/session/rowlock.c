@@ -234,7 +234,8 @@ lock_row(WcSession *s, WcLockOwner *owner, const WcLockMessage *m, WcSlice row, 
 		 uint8_t *said, WcError *err)
 {
 	WcLockRequest request = {
-		.table_id = m->table_id,.mode = m->mode,.enough = m->mode,.xid = m->xid,.subid = m->subid
+		.table_id = m->table_id,.mode = m->mode,.enough = m->mode,.xid = m->xid,.subid = m->subid,
+		.brief = true
 	};
 	bool		exists = false;
 	bool		rewritten = false;
@@ -270,6 +271,7 @@ wc_rowlock_rows(WcSession *s, const WcLockMessage *m, const WcReadPoint *then, u
 		bool		ends;
 
 		status = lock_row(s, owner, m, m->rows[result->nlocked], then, &holder, of_row, err);
+		wc_lock_keep(owner);
 		if (status != WC_OK)
 			break;
 		ends = m->serializable && (*of_row & WC_LOCKED_CHANGED) != 0;
