@@ -187,6 +187,7 @@ holder_of_slot(const WcClaims *c, const WcFlight *flight, uint32_t slot, uint32_
 		if (!wc_claims_is_held(claim))
 			return row.data != NULL && mode == WC_LOCK_KEY_SHARE && wc_claims_follows(claim) == WC_CLAIM_NO_KEY ? 0 : xid;
 		in_the_way = xid != 0 && wc_claims_is_in_the_way(wc_claims_process(c, claim), table_id, row, mode, &brief);
+		atomic_thread_fence(memory_order_acquire);	/* the entry is read before the claim is looked at again */
 		if (atomic_load(&c->slots[slot]) == claim && wc_claims_claimant(c, flight, claim) == xid)
 			return in_the_way ? xid | (brief ? WC_HOLDER_BRIEF : 0) : 0;
 	}
