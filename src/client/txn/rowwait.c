@@ -31,6 +31,9 @@
 #define ENDING_LONG_MS	10
 #define ENDING_SHORT	20
 
+/* The same for a holder that may give up the row, for the first ENDING_SHORT waits: it decides within the time that a read takes. */
+#define BRIEF_WAIT_US	100
+
 /* How often NOWAIT and SKIP LOCKED wait for a holder that is about to end. */
 #define ENDING_MAX		100
 
@@ -54,8 +57,8 @@ top_of(uint64 holder)
 	return holder - (uint32) (xid - SubTransGetTopmostTransaction(xid));
 }
 
-/* Waits for a holder that has ended in PostgreSQL.  lock_timeout limits this wait too, though the lock manager
- * does not know of it. */
+/* Waits for a holder that has ended in PostgreSQL, or may give up the row.  lock_timeout limits this wait too, though the
+ * lock manager does not know of it. */
 static void
 wait_for_end(WcHolderWait *wait, uint64 holder)
 {
@@ -67,8 +70,13 @@ wait_for_end(WcHolderWait *wait, uint64 holder)
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 				 errmsg("canceling statement due to lock timeout")));
-	/* true: the holder has a place in flight, as it has committed and is not applied yet; else it was most likely rolled back */
-	if (!wc_following_await_briefly(top_of(holder), wait->looks < ENDING_SHORT ? ENDING_WAIT_MS : ENDING_LONG_MS))
+	if ((holder & WC_HOLDER_BRIEF) != 0 && wait->looks < ENDING_SHORT)
+	{
+		pg_usleep(BRIEF_WAIT_US);
+		CHECK_FOR_INTERRUPTS();
+	}
+	/* true: a place in flight, as the holder has committed and is not applied yet; else it was most likely rolled back */
+	else if (!wc_following_await_briefly(top_of(holder), wait->looks < ENDING_SHORT ? ENDING_WAIT_MS : ENDING_LONG_MS))
 	{
 		wc_following_wake();
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
