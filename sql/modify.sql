@@ -233,6 +233,18 @@ SELECT v, count(*), min(k), max(k) FROM m_new GROUP BY v ORDER BY v;
 DROP TABLE m_new_parent;
 DROP FUNCTION m_next(), m_tell();
 
+-- conditions on tableoid
+CREATE FOREIGN TABLE m_oid (k int OPTIONS (rowkey '1'), v int) SERVER widecol;
+CREATE TABLE m_oid_parent (k int, v int);
+ALTER FOREIGN TABLE m_oid INHERIT m_oid_parent;
+INSERT INTO m_oid SELECT i, 0 FROM generate_series(1, 4) i;
+UPDATE m_oid SET v = v + 1 WHERE tableoid = 'm_oid'::regclass AND k = 1 RETURNING tableoid::regclass, *;
+UPDATE m_oid SET v = 2 WHERE tableoid = 'm_oid'::regclass AND k = 2;
+UPDATE m_oid_parent SET v = v + 3 WHERE tableoid = 'm_oid'::regclass AND k > 2;
+DELETE FROM m_oid_parent WHERE tableoid <> 'm_oid'::regclass;
+SELECT * FROM m_oid ORDER BY k;
+DELETE FROM m_oid WHERE tableoid = 'm_oid'::regclass AND k < 4 RETURNING *;
+
 -- the raw key beside parts is composed of the parts
 CREATE FOREIGN TABLE m_both (k int OPTIONS (rowkey '1'), v text, gone int, raw bytea OPTIONS (rowkey 'raw'), w int) SERVER widecol;
 ALTER FOREIGN TABLE m_both DROP COLUMN gone;
@@ -249,5 +261,6 @@ SELECT v FROM m_late WHERE k = 2;
 
 SET client_min_messages = warning;
 DROP TABLE m_part;
+DROP TABLE m_oid_parent CASCADE;
 DROP FOREIGN TABLE m, m_dup, m_gen, m_ts, m_raw, m_cell, m_some, m_both, m_late;
-SELECT widecol.drop_table(t) FROM unnest(ARRAY['m', 'm_dup', 'm_gen', 'm_ts', 'm_raw', 'm_cell', 'm_part1', 'm_both', 'm_late', 'm_new']) t;
+SELECT widecol.drop_table(t) FROM unnest(ARRAY['m', 'm_dup', 'm_gen', 'm_ts', 'm_raw', 'm_cell', 'm_part1', 'm_both', 'm_late', 'm_new', 'm_oid']) t;

@@ -172,6 +172,8 @@ class Author:
         if rng.random() < 0.3 and len(chosen) > 1:
             sets = f"({names}) = {rng.choice(['(SELECT ', 'ROW ('])}{', '.join(c.literal(rng) for c in chosen)})"
         where = queries.where(rng, queries.Scope(table), self.tables, 1).sql()
+        if rng.random() < 0.1:
+            where = f"({where}) AND tableoid {rng.choice(['<> 0', 'IS NOT NULL'])}"
         back = rng.choice(["", "", f" RETURNING {names}", f" RETURNING coalesce({chosen[0].name}::text, 'none') || '.'",
                            f" RETURNING *, (SELECT count(*) FROM {table.name}_log)" if not table.triggers else ""])
         return f"UPDATE {table.name} SET {sets} WHERE {where}{back}"

@@ -202,6 +202,9 @@ wc_scan_lock_create(ForeignScanState *node, WcRelation *wrel, WcRowLockMode mode
 	lock->conditions = node->ss.ps.qual;
 	node->ss.ps.qual = NULL;
 	lock->ahead = lock->conditions == NULL && wrel->layout == WC_LAYOUT_ROW;
+
+	/* the conditions may use it, and the executor sets it in rows that the scan has returned */
+	node->ss.ss_ScanTupleSlot->tts_tableOid = RelationGetRelid(node->ss.ss_currentRelation);
 	remember(estate, scan_rti(node), NULL);
 	return lock;
 }

@@ -35,13 +35,16 @@ evaluate_again(WcModify *m, ResultRelInfo *rinfo, Datum *values, bool *isnull)
 {
 	EPQState   *epq = &m->mtstate->mt_epqstate;
 	MemoryContext old = MemoryContextSwitchTo(m->mtstate->ps.state->es_query_cxt);
+	HeapTuple	tuple;
 	TupleTableSlot *row;
 	TupleTableSlot *again;
 
 	/* epq keeps its executor state, made in the current context, for the next row */
 	EvalPlanQualBegin(epq);
 	row = EvalPlanQualSlot(epq, rinfo->ri_RelationDesc, rinfo->ri_RangeTableIndex);
-	ExecForceStoreHeapTuple(heap_form_tuple(RelationGetDescr(rinfo->ri_RelationDesc), values, isnull), row, true);
+	tuple = heap_form_tuple(RelationGetDescr(rinfo->ri_RelationDesc), values, isnull);
+	tuple->t_tableOid = RelationGetRelid(rinfo->ri_RelationDesc);
+	ExecForceStoreHeapTuple(tuple, row, true);
 	again = EvalPlanQual(epq, rinfo->ri_RelationDesc, rinfo->ri_RangeTableIndex, row);
 	MemoryContextSwitchTo(old);
 	return TupIsNull(again) ? NULL : again;
