@@ -164,6 +164,13 @@ ALTER FOREIGN TABLE c ADD CONSTRAINT later CHECK (z <> 'z') NOT VALID;
 SELECT way('UPDATE c SET x = 3 WHERE a = 1');
 UPDATE c SET x = 3 WHERE a = 1;
 ALTER FOREIGN TABLE c DROP CONSTRAINT later;
+-- So is one that may have other results now than when the rows were written.
+ALTER FOREIGN TABLE c ADD CONSTRAINT open CHECK (current_setting('direct.open', true) IS DISTINCT FROM 'no');
+SELECT way('UPDATE c SET x = 3 WHERE a = 1');
+SET direct.open = 'no';
+UPDATE c SET x = 3 WHERE a = 1;
+ALTER FOREIGN TABLE c DROP CONSTRAINT open;
+RESET direct.open;
 -- Triggers see their rows; a trigger for the statement needs none.
 CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -143,9 +143,15 @@ uses_any(Node *expr, const Bitmapset *columns)
 	return false;
 }
 
+/* May the CHECK not hold for rows that are there?  PostgreSQL checks it of all that are written. */
+static bool
+may_be_broken(const ConstrCheck *check, Node *expr)
+{
+	return !check->ccvalid || contain_mutable_functions(expr);
+}
+
 /* Must rows be checked that get new values of these columns?  They must if a CHECK constraint or a partition's bound uses one of
- * them, or if a CHECK is NOT VALID: such a one need not hold for the rows that are there, and PostgreSQL checks it of all
- * that are written. */
+ * them, or if a CHECK need not hold for the rows as they are. */
 static bool
 has_constraints(Relation rel, const Bitmapset *columns)
 {
@@ -153,7 +159,9 @@ has_constraints(Relation rel, const Bitmapset *columns)
 
 	for (int i = 0; constr != NULL && i < constr->num_check; i++)
 	{
-		if (!constr->check[i].ccvalid || uses_any(stringToNode(constr->check[i].ccbin), columns))
+		Node	   *expr = stringToNode(constr->check[i].ccbin);
+
+		if (may_be_broken(&constr->check[i], expr) || uses_any(expr, columns))
 			return true;
 	}
 	return rel->rd_rel->relispartition && uses_any((Node *) RelationGetPartitionQual(rel), columns);
