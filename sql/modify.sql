@@ -230,8 +230,33 @@ COPY m_new_parent FROM stdin;
 CREATE TRIGGER tell AFTER INSERT ON m_new FOR EACH ROW EXECUTE FUNCTION m_tell();
 INSERT INTO m_new VALUES (205, 'h'), (206, 'h');
 SELECT v, count(*), min(k), max(k) FROM m_new GROUP BY v ORDER BY v;
+DROP TRIGGER tell ON m_new;
+DROP TRIGGER tell ON m_new_parent;
+-- so do a condition of COPY, defaults of the table that it names, and triggers of its other partitions
+CREATE FUNCTION m_has(int) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RETURN EXISTS (SELECT FROM m_new WHERE k = $1); END$$;
+COPY m_new FROM stdin WHERE NOT m_has(k);
+206	i
+301	i
+302	i
+301	i
+\.
+ALTER TABLE ONLY m_new_parent ALTER k SET DEFAULT m_next();
+COPY m_new_parent (v) FROM stdin;
+j
+j
+\.
+CREATE TABLE m_new_other PARTITION OF m_new_parent FOR VALUES FROM (1000) TO (2000);
+CREATE TRIGGER tell AFTER INSERT ON m_new_other FOR EACH ROW EXECUTE FUNCTION m_tell();
+COPY m_new_parent FROM stdin;
+305	k
+306	k
+1001	k
+307	k
+1002	k
+\.
+SELECT v, count(*), min(k), max(k) FROM m_new GROUP BY v ORDER BY v;
 DROP TABLE m_new_parent;
-DROP FUNCTION m_next(), m_tell();
+DROP FUNCTION m_next(), m_tell(), m_has(int);
 
 -- conditions on tableoid
 CREATE FOREIGN TABLE m_oid (k int OPTIONS (rowkey '1'), v int) SERVER widecol;

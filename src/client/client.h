@@ -50,6 +50,9 @@ extern void wc_client_require_preload(void);
 extern void wc_client_follow_transactions(void);
 extern void wc_client_follow_statements(void);
 
+/* Has the COPY FROM that is running a WHERE?  (PostgreSQL does not pass it to the wrapper.) */
+extern bool wc_client_copy_filters(void);
+
 /* --- stores -----------------------------------------------------------------
  *
  * A table is in the embedded engine, or in a cluster that a foreign server names.  Functions that take a

@@ -38,6 +38,7 @@ static ExecutorStart_hook_type prev_executor_start;
 static ExecutorEnd_hook_type prev_executor_end;
 static ProcessUtility_hook_type prev_process_utility;
 static object_access_hook_type prev_object_access;
+static bool copy_filters;
 
 static bool
 is_stored(const RangeTblEntry *rte)
@@ -213,20 +214,37 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 {
 	/* a utility that ends the transaction may free pstmt */
 	Node	   *stmt = pstmt->utilityStmt;
+	bool		outer_filters = copy_filters;
 	bool		imports = IsA(stmt, VariableSetStmt) && ((VariableSetStmt *) stmt)->kind == VAR_SET_MULTI &&
 		strcmp(((VariableSetStmt *) stmt)->name, "TRANSACTION SNAPSHOT") == 0;
 
 	/* the executor does not start for COPY, but for the query of a COPY TO and for queries of triggers */
 	if (IsA(stmt, CopyStmt) && IsolationUsesXactSnapshot() && ActiveSnapshotSet() && !IsParallelWorker())
 		take_transactions(GetActiveSnapshot(), false);
-	if (prev_process_utility)
-		prev_process_utility(pstmt, query, read_only_tree, context, params, env, dest, qc);
-	else
-		standard_ProcessUtility(pstmt, query, read_only_tree, context, params, env, dest, qc);
+	if (IsA(stmt, CopyStmt))
+		copy_filters = ((CopyStmt *) stmt)->is_from && ((CopyStmt *) stmt)->whereClause != NULL;
+	PG_TRY();
+	{
+		if (prev_process_utility)
+			prev_process_utility(pstmt, query, read_only_tree, context, params, env, dest, qc);
+		else
+			standard_ProcessUtility(pstmt, query, read_only_tree, context, params, env, dest, qc);
+	}
+	PG_FINALLY();
+	{
+		copy_filters = outer_filters;
+	}
+	PG_END_TRY();
 	if (imports)
 		import((const VariableSetStmt *) stmt);
 	if (context == PROCESS_UTILITY_TOPLEVEL && wc_snapshots_any())
 		wc_snapshots_query_end(NULL, true);
+}
+
+bool
+wc_client_copy_filters(void)
+{
+	return copy_filters;
 }
 
 /* Before pg_export_snapshot is called: shares the active snapshot. */

@@ -46,46 +46,46 @@ junk_name(char *buf, size_t size, const WcRelColumn *col)
 	return buf;
 }
 
-/* For the DELETE that is being planned: has a foreign table of its tree triggers? */
+/* For the DELETE that is being planned, or the COPY that runs: has a table of its tree triggers? */
 static struct
 {
-	PlannerInfo *root;			/* NULL: not known yet */
+	const void *statement;		/* NULL: not known yet */
 	bool		triggers;
 }			tree;
 
 static void
 forget_tree(void *arg)
 {
-	if (tree.root == arg)
-		tree.root = NULL;
+	if (tree.statement == arg)
+		tree.statement = NULL;
 }
 
+/* The answer is kept for the statement, whose memory this is.  foreign: only foreign tables matter. */
 static bool
-tree_has_triggers(PlannerInfo *root)
+tree_has_triggers(Oid relid, bool foreign, void *statement, MemoryContext context)
 {
-	RangeTblEntry *target = planner_rt_fetch(root->parse->resultRelation, root);
 	MemoryContextCallback *callback;
 	ListCell   *lc;
 
-	if (tree.root == root)
+	if (tree.statement == statement)
 		return tree.triggers;
 	tree.triggers = false;
-	foreach(lc, find_all_inheritors(target->relid, NoLock, NULL))
+	foreach(lc, find_all_inheritors(relid, NoLock, NULL))
 	{
 		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(lfirst_oid(lc)));
+		Form_pg_class form;
 
 		if (!HeapTupleIsValid(tuple))
 			continue;
-		if (((Form_pg_class) GETSTRUCT(tuple))->relkind == RELKIND_FOREIGN_TABLE &&
-			((Form_pg_class) GETSTRUCT(tuple))->relhastriggers)
-			tree.triggers = true;
+		form = (Form_pg_class) GETSTRUCT(tuple);
+		tree.triggers |= form->relhastriggers && (!foreign || form->relkind == RELKIND_FOREIGN_TABLE);
 		ReleaseSysCache(tuple);
 	}
-	callback = MemoryContextAlloc(root->planner_cxt, sizeof(*callback));
+	callback = MemoryContextAlloc(context, sizeof(*callback));
 	callback->func = forget_tree;
-	callback->arg = root;
-	MemoryContextRegisterResetCallback(root->planner_cxt, callback);
-	tree.root = root;
+	callback->arg = statement;
+	MemoryContextRegisterResetCallback(context, callback);
+	tree.statement = statement;
 	return tree.triggers;
 }
 
@@ -96,8 +96,10 @@ tree_has_triggers(PlannerInfo *root)
 static bool
 needs_whole_row(PlannerInfo *root, Index rtindex)
 {
+	Index		target = root->parse->resultRelation;
+
 	return root->parse->returningList != NIL ||
-		(rtindex != root->parse->resultRelation && tree_has_triggers(root));
+		(rtindex != target && tree_has_triggers(planner_rt_fetch(target, root)->relid, true, root, root->planner_cxt));
 }
 
 /*
@@ -150,6 +152,18 @@ defaults_are_quiet(Relation rel)
 			return false;
 	}
 	return true;
+}
+
+/* Is there nothing in the COPY that may look at the table while it runs?  Rows that are routed elsewhere may fire triggers,
+ * and the defaults are those of the table that COPY names. */
+static bool
+copy_is_quiet(EState *estate, const ResultRelInfo *rinfo)
+{
+	const ResultRelInfo *root = rinfo->ri_RootResultRelInfo;
+	Relation	named = root != NULL ? root->ri_RelationDesc : rinfo->ri_RelationDesc;
+
+	return !wc_client_copy_filters() && rinfo->ri_TrigDesc == NULL && defaults_are_quiet(named) &&
+		(root == NULL || !tree_has_triggers(RelationGetRelid(named), false, estate, estate->es_query_cxt));
 }
 
 /* The plan node itself has all that the executor needs. */
@@ -324,7 +338,7 @@ widecolBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 	m = wc_modify_open(mtstate->ps.state, rinfo);
 	m->operation = mtstate->operation;
 	m->do_nothing = do_nothing;
-	m->copies = mtstate->ps.plan == NULL && m->wrel->duplicates_fail && defaults_are_quiet(rinfo->ri_RelationDesc);
+	m->copies = mtstate->ps.plan == NULL && m->wrel->duplicates_fail && copy_is_quiet(mtstate->ps.state, rinfo);
 }
 
 void
@@ -385,10 +399,7 @@ begin_row(WcModify *m)
 static bool
 may_keep_aside(const WcModify *m, const ResultRelInfo *rinfo)
 {
-	const ResultRelInfo *root = rinfo->ri_RootResultRelInfo;
-
-	return m->copies && rinfo->ri_TrigDesc == NULL && rinfo->ri_WithCheckOptions == NIL &&
-		(root == NULL || root->ri_TrigDesc == NULL) && !wc_foreign_is_remote(RelationGetRelid(rinfo->ri_RelationDesc));
+	return m->copies && rinfo->ri_WithCheckOptions == NIL && !wc_foreign_is_remote(RelationGetRelid(rinfo->ri_RelationDesc));
 }
 
 TupleTableSlot *
