@@ -249,9 +249,10 @@ typedef struct WcDriver
 	bool		(*is_quiet) (const WcDriverOpen *open);
 
 	/*
-	 * Locks the row of a Get, and finds the Get's answer in the newest state, both without a round trip; the transaction has not
-	 * written the row.  False: the row is not locked so; scan_take and `modify` lock it and read it.  claim_end keeps the row
-	 * of the last call locked, if the call has added a lock, or unlocks it; it never fails.
+	 * Locks the row of a Get, and finds the Get's answer in the newest state, both without a round trip; may wait for a
+	 * moment, interruptibly, for a commit that has to be applied.  The transaction has not written the row.  False: the row
+	 * is not locked so; scan_take and `modify` lock it and read it.  claim_end keeps the row of the last call locked, if the
+	 * call has added a lock, or unlocks it; it never fails.
 	 */
 	bool		(*claim) (const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverClaim *claim);
 	void		(*claim_end) (bool keep);

@@ -12,7 +12,7 @@
 /*
  * A statement locks the row.  *added: it was not locked so before, and wc_claim_end must follow.  False: nothing is locked, and
  * the caller has to ask the engine: another transaction may have locked the row, or this is a subtransaction, of which the
- * rollback would have to unlock the row.  Waits a few milliseconds at most, for a commit that has to be applied.
+ * rollback would have to unlock the row.  Waits, interruptibly and 20 ms at most, for a commit that has to be applied.
  */
 extern bool wc_claim_row(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added);
 
