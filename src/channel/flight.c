@@ -508,6 +508,14 @@ wc_following_await_room(void)
 void
 wc_following_note_commit(void)
 {
+	uint64		last = atomic_load(&following->asynchronous);
+
+	if (synchronous_commit == SYNCHRONOUS_COMMIT_OFF)
+	{
+		while (last < XactLastCommitEnd &&
+			   !atomic_compare_exchange_weak(&following->asynchronous, &last, XactLastCommitEnd))
+			;
+	}
 	if (atomic_load(&following->asleep) != 0 || wc_flight_count(places) >= WAKE_AT)
 		wc_following_wake();
 }

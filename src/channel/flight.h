@@ -35,6 +35,7 @@ typedef struct WcFollowing
 	_Atomic uint32_t asleep;	/* the follower looks at the log when it is woken, and seldom otherwise */
 	_Atomic uint32_t replays;	/* the engine is a standby's, or has not taken over since the promotion */
 	_Atomic uint32_t readers;	/* processes that wait for a place to be freed */
+	_Atomic uint64_t asynchronous;	/* the last commit that was not on disk when it ended (synchronous_commit = off) */
 	_Atomic int64_t quiet_until_us;	/* until this time (wc_clock_monotonic_us) no transaction takes a place: a reader wants a moment without commits */
 	_Atomic uint32_t holds;		/* backups and rewinds that keep images from being removed */
 	_Atomic uint64_t barrier_wanted;	/* a standby needs an image as new as this redo pointer */
@@ -78,8 +79,8 @@ extern void wc_following_await_room(void);
  */
 extern void wc_following_await_promotion(void);
 
-/* The transaction has been committed: wakes a follower that sleeps, since there was nothing to
- * read for a while, or that is likely to be waited for.  Never fails. */
+/* The transaction has been committed, by the record at XactLastCommitEnd: wakes a follower that sleeps, since there was
+ * nothing to read for a while, or that is likely to be waited for.  Never fails. */
 extern void wc_following_note_commit(void);
 
 /* --- for readers --------------------------------------------------------------- */

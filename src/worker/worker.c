@@ -361,14 +361,16 @@ nap(bool more)
 }
 
 /* The follower reads a commit only when it is on disk.  For readers that wait for an asynchronous commit, the
- * log is flushed here, without waiting for the walwriter. */
+ * log is flushed here, without waiting for the walwriter.  Other commits flush the log themselves, and one more flush
+ * between theirs would delay them. */
 static void
 flush_for_readers(void)
 {
-	uint32_t	readers = atomic_load(&wc_following()->readers);
+	XLogRecPtr	last = atomic_load(&wc_following()->asynchronous);
 
-	if (readers > 0 && !RecoveryInProgress() && wc_feed_position() >= GetFlushRecPtr(NULL))
-		XLogFlush(GetXLogInsertEndRecPtr());
+	if (atomic_load(&wc_following()->readers) > 0 && last > wc_feed_position() && !RecoveryInProgress() &&
+		XLogNeedsFlush(last))
+		XLogFlush(last);
 }
 
 static void
