@@ -114,6 +114,7 @@ typedef struct WcDriverClaim
 	bool		any;			/* in: the answer to another Get of the row will do as well */
 	bool		added;			/* the row was not locked before: claim_end must follow */
 	bool		wanted;			/* the answer was not found: it should be kept */
+	uint64		holder;			/* not locked, since this transaction has claimed the row; 0: not known */
 	const WcScan *get;			/* the Get of the answer; valid until the next call, as is the answer */
 	WcSlice		answer;			/* a cell block */
 } WcDriverClaim;
@@ -251,7 +252,8 @@ typedef struct WcDriver
 	/*
 	 * Locks the row of a Get, and finds the Get's answer in the newest state, both without a round trip; may wait for a
 	 * moment, interruptibly, for a commit that has to be applied.  The transaction has not written the row.  False: the row
-	 * is not locked so; scan_take and `modify` lock it and read it.  claim_end keeps the row of the last call locked, if the
+	 * is not locked so; scan_take and `modify` lock it and read it.  If there is a holder nevertheless, the answer is that of the
+	 * row's committed state, and the call can be repeated after the holder's end.  claim_end keeps the row of the last call locked, if the
 	 * call has added a lock, or unlocks it; it never fails.
 	 */
 	bool		(*claim) (const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverClaim *claim);

@@ -161,10 +161,11 @@ write_row(const WcClientModify *modify)
 
 /*
  * Changes the row without the engine, if shared memory has an answer that shows the row: it has a cell that the scan returns.
- * False: the engine must be asked, and the row is not locked; *keep: it should answer the Get in advance, for the next change.
+ * False: the row is not locked; if there is no *holder, which has locked it and runs, the engine must be asked; *keep: it should
+ * answer the Get in advance, for the next change.
  */
 static bool
-modify_claimed(const WcClientModify *modify, bool *keep)
+modify_claimed(const WcClientModify *modify, bool *keep, uint64 *holder)
 {
 	const WcScan *scan = modify->scan;
 	WcSlice		row = scan->ranges[0].start;
@@ -174,6 +175,7 @@ modify_claimed(const WcClientModify *modify, bool *keep)
 	bool		shown;
 
 	*keep = false;
+	*holder = 0;
 	if (modify->kind != WC_MODIFY_ITEMS || modify->items.len == 0 || !scan->rows_by_existence || scan->filter != NULL ||
 		(scan->ncolumns == 0 && !wc_slice_eq(modify->items, modify->items_bare)) || wc_batch_may_write(scan->table_id, row))
 		return false;
@@ -181,6 +183,7 @@ modify_claimed(const WcClientModify *modify, bool *keep)
 	if (!wc_driver()->claim(&open, &locker, &claim))
 	{
 		*keep = claim.wanted;
+		*holder = claim.holder != 0 && shows_cell(&claim, scan) ? claim.holder : 0;
 		return false;
 	}
 	shown = shows_cell(&claim, scan);
@@ -207,24 +210,31 @@ wc_client_modify_row(const WcTableDesc *table, const WcClientModify *modify, uin
 	WcRowWait	wait = {0};
 	WcModifyResult result;
 	WcBatchMark before;
+	uint64		holder;
 	bool		keep;
 
 	Assert(modify->snapshot == NULL && !IsolationUsesXactSnapshot());
 	begin_modify(table, rows, stats);
 	wc_following_await_catalog(MyDatabaseId);
-	if (modify_claimed(modify, &keep))
-	{
-		*rows = 1;
-		return true;
-	}
-	wc_batch_send();
-	before = wc_batch_mark();
 	for (;;)
 	{
-		modify_part(table, modify, modify->scan, keep, rows, &result, stats);
-		if (result.outcome != WC_MODIFY_BLOCKED || (!result.there && wc_row_holder_runs(result.holder)))
-			break;
-		(void) wc_row_wait(&wait, table, row, modify->mode, LockWaitBlock, result.holder, result.has_weaker);
+		if (modify_claimed(modify, &keep, &holder))
+		{
+			wc_row_wait_over(&wait);
+			*rows = 1;
+			return true;
+		}
+		result.has_weaker = false;
+		if (holder == 0)
+		{
+			wc_batch_send();
+			before = wc_batch_mark();
+			modify_part(table, modify, modify->scan, keep, rows, &result, stats);
+			if (result.outcome != WC_MODIFY_BLOCKED || (!result.there && wc_row_holder_runs(result.holder)))
+				break;
+			holder = result.holder;
+		}
+		(void) wc_row_wait(&wait, table, row, modify->mode, LockWaitBlock, holder, result.has_weaker);
 	}
 	wc_row_wait_over(&wait);
 	if (*rows > 0)

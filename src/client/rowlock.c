@@ -187,18 +187,29 @@ wc_client_takes(const WcTableDesc *table)
 	return (wc_driver_of(table->id)->features & WC_FEATURE_TAKE) != 0;
 }
 
-/* Asks the engine to lock and read the row; waits as wc_client_modify_row does. */
+/* Locks and reads the row: without the engine if possible, also after a wait; waits as wc_client_modify_row does. */
 static WcClientScan *
-take(const WcTableDesc *table, const WcScan *scan, const WcDriverLocker *locker, bool keep, CommandId cid, MemoryContext context,
+take(const WcTableDesc *table, const WcScan *scan, const WcDriverLocker *locker, CommandId cid, MemoryContext context,
 	 WcTakeResult *result)
 {
+	bool		writes = wc_batch_may_write(table->id, scan->ranges[0].start);
 	WcRowWait	wait = {0};
 	WcClientScan *taken;
+	bool		keep = false;
 
-	wc_batch_send();
-	while ((taken = wc_scan_take(scan, locker, keep, cid, context, result)) == NULL &&
-		   (result->there || !wc_row_holder_runs(result->holder)))
+	for (;;)
+	{
+		result->holder = 0;
+		taken = writes ? NULL : wc_scan_claim(scan, locker, context, &keep, result);
+		if (taken == NULL && result->holder == 0)
+		{
+			wc_batch_send();
+			taken = wc_scan_take(scan, locker, keep, cid, context, result);
+		}
+		if (taken != NULL || (!result->there && wc_row_holder_runs(result->holder)))
+			break;
 		(void) wc_row_wait(&wait, table, scan->ranges[0].start, locker->mode, LockWaitBlock, result->holder, result->has_weaker);
+	}
 	wc_row_wait_over(&wait);
 	if (taken != NULL && result->check)
 		wc_batch_must_be_checked();
@@ -209,9 +220,8 @@ WcClientScan *
 wc_client_scan_take(const WcTableDesc *table, const WcScan *scan, WcRowLockMode mode, CommandId cid, MemoryContext context)
 {
 	WcDriverLocker locker;
-	WcClientScan *taken = NULL;
+	WcClientScan *taken;
 	WcTakeResult result;
-	bool		keep = false;
 
 	Assert(!IsolationUsesXactSnapshot());
 	wc_client_require_writable();
@@ -220,10 +230,7 @@ wc_client_scan_take(const WcTableDesc *table, const WcScan *scan, WcRowLockMode 
 	wc_following_await_catalog(MyDatabaseId);
 	locker = wc_row_locker(mode);
 	wc_rows_note_locked();
-	if (!wc_batch_may_write(table->id, scan->ranges[0].start))
-		taken = wc_scan_claim(scan, &locker, context, &result.taken, &keep);
-	if (taken == NULL)
-		taken = take(table, scan, &locker, keep, cid, context, &result);
+	taken = take(table, scan, &locker, cid, context, &result);
 	if (taken != NULL && result.taken && mode >= WC_LOCK_NO_KEY_UPDATE)
 		wc_rows_note_held(table->id, scan->ranges[0].start, mode, false);
 	return taken;

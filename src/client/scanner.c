@@ -123,24 +123,41 @@ answer_with_row(WcClientScan *s, WcSlice row)
 	begin_answer(s);
 }
 
+static bool
+has_row(WcSlice answer)
+{
+	WcBlockReader reader;
+	WcSlice		row;
+	WcCell		cell;
+	uint32		colno;
+	WcError		err;
+
+	if (wc_block_open(&reader, answer, &err) != WC_OK)
+		wc_raise(&err);
+	return wc_block_next(&reader, &row, &cell, &colno) == WC_BLOCK_ROW;
+}
+
 WcClientScan *
-wc_scan_claim(const WcScan *scan, const WcDriverLocker *locker, MemoryContext context, bool *taken, bool *keep)
+wc_scan_claim(const WcScan *scan, const WcDriverLocker *locker, MemoryContext context, bool *keep, WcTakeResult *result)
 {
 	WcDriverOpen open = {.scan = scan,.clock_offset_us = wc_client_clock_offset_us()};
 	WcDriverClaim claim = {.held = wc_rows_held(scan->table_id, scan->ranges[0].start, locker->mode)};
 	WcClientScan *s;
 
+	memset(result, 0, sizeof(*result));
 	if (!wc_driver()->claim(&open, locker, &claim))
 	{
 		*keep = claim.wanted;
+		result->there = claim.holder != 0 && has_row(claim.answer);
+		result->holder = result->there ? claim.holder : 0;
 		return NULL;
 	}
 	s = make_scan(wc_driver(), context);
 	wc_buf_append_slice(&s->driver.block, claim.answer);
 	begin_answer(s);
-	s->row_read = *taken = wc_client_next_row(s, &s->row);
+	s->row_read = result->taken = wc_client_next_row(s, &s->row);
 	if (claim.added)
-		wc_driver()->claim_end(*taken);
+		wc_driver()->claim_end(result->taken);
 	return s;
 }
 

@@ -12,9 +12,10 @@
 extern WcClientScan *wc_scan_take(const WcScan *scan, const WcDriverLocker *locker, bool keep, CommandId cid,
 								  MemoryContext context, WcTakeResult *result);
 
-/* The same without a round trip, of a row that the transaction has not written; *taken: the row exists and is locked.  NULL: the
- * engine must be asked; *keep: it should keep the answer. */
-extern WcClientScan *wc_scan_claim(const WcScan *scan, const WcDriverLocker *locker, MemoryContext context, bool *taken, bool *keep);
+/* The same without a round trip, of a row that the transaction has not written; result->taken: the row exists and is locked.  NULL:
+ * if there is no result->holder, the engine must be asked; *keep: it should keep the answer. */
+extern WcClientScan *wc_scan_claim(const WcScan *scan, const WcDriverLocker *locker, MemoryContext context, bool *keep,
+								   WcTakeResult *result);
 
 /* rowlock.c: locks rows that changes are about to be sent of, waiting for other transactions. */
 extern void wc_lock_changed_rows(uint32 lock_id, const WcSlice *rows, int nrows);

@@ -200,6 +200,14 @@ wc_claims_holder(const WcClaims *c, const WcFlight *flight, uint64_t hash, uint3
 	return holder_of_slot(c, flight, wc_claims_slot(hash), table_id, row, mode, except);
 }
 
+uint64_t
+wc_claims_locked_by(const WcClaims *c, const WcFlight *flight, uint32_t table_id, WcSlice row, WcRowLockMode mode, uint64_t except)
+{
+	uint32_t	slot = wc_claims_row_slot(c, table_id, row);
+
+	return atomic_load(&c->locks[slot]) == 0 ? holder_of_slot(c, flight, slot, table_id, row, mode, except) : 0;
+}
+
 void
 wc_claims_close_table(WcClaims *c, uint32_t table_id)
 {

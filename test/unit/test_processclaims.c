@@ -149,6 +149,43 @@ an_ended_transaction_is_known(void **state)
 	assert_int_equal(wc_claims_ended(site->claims, site->flight, 1, S("row")), 0);
 }
 
+static uint64_t
+locked_by(Site *site, WcRowLockMode mode, WcSlice row, uint64_t except)
+{
+	return wc_claims_locked_by(site->claims, site->flight, 1, row, mode, except);
+}
+
+/* The transaction that a process has to wait for, if the engine has no part in the row's locks. */
+static void
+the_holder_is_known_without_the_engine(void **state)
+{
+	Site	   *site = *state;
+	uint16_t	place = take_place(site, 50);
+	bool		is_new;
+
+	assert_int_equal(locked_by(site, WC_LOCK_EXCLUSIVE, S("row"), 101), 0);
+	assert_true(wc_claims_hold(site->claims, site->flight, 0, 100, 1, S("row"), WC_LOCK_NO_KEY_UPDATE, &is_new));
+	assert_true(locked_by(site, WC_LOCK_EXCLUSIVE, S("row"), 101) == (100 | WC_HOLDER_BRIEF));
+	wc_claims_keep_last(site->claims, 0);
+	assert_int_equal(locked_by(site, WC_LOCK_EXCLUSIVE, S("row"), 101), 100);
+	assert_int_equal(locked_by(site, WC_LOCK_KEY_SHARE, S("row"), 101), 0);
+	assert_int_equal(locked_by(site, WC_LOCK_EXCLUSIVE, S("other"), 101), 0);
+	assert_int_equal(locked_by(site, WC_LOCK_EXCLUSIVE, S("row"), 100), 0);
+
+	/* the engine may have others waiting, or a lock of another holder */
+	assert_int_equal(lock_as(site, 7, WC_LOCK_KEY_SHARE, S("row")), 0);
+	assert_int_equal(locked_by(site, WC_LOCK_EXCLUSIVE, S("row"), 101), 0);
+	unlock_as(site, 7);
+	assert_int_equal(locked_by(site, WC_LOCK_EXCLUSIVE, S("row"), 101), 100);
+	wc_claims_drop_all(site->claims, 0);
+	assert_int_equal(locked_by(site, WC_LOCK_EXCLUSIVE, S("row"), 101), 0);
+
+	assert_true(commit_claims(site, S("row"), place, 50));
+	assert_int_equal(locked_by(site, WC_LOCK_EXCLUSIVE, S("row"), 101), 50);
+	assert_true(wc_flight_free(site->flight, place, 50));
+	assert_int_equal(locked_by(site, WC_LOCK_EXCLUSIVE, S("row"), 101), 0);
+}
+
 /* A row that shares the slot of row "row". */
 static uint64_t
 row_that_shares(Site *site)
@@ -432,6 +469,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(it_conflicts_as_row_locks_do, claimsite_set_up, claimsite_tear_down),
 		cmocka_unit_test_setup_teardown(until_it_is_kept_it_is_brief, claimsite_set_up, claimsite_tear_down),
 		cmocka_unit_test_setup_teardown(an_ended_transaction_is_known, claimsite_set_up, claimsite_tear_down),
+		cmocka_unit_test_setup_teardown(the_holder_is_known_without_the_engine, claimsite_set_up, claimsite_tear_down),
 		cmocka_unit_test_setup_teardown(the_last_row_can_be_dropped, claimsite_set_up, claimsite_tear_down),
 		cmocka_unit_test_setup_teardown(other_rows_of_the_slot_are_free_for_the_engine, claimsite_set_up, claimsite_tear_down),
 		cmocka_unit_test_setup_teardown(it_becomes_a_claim_of_the_commit, claimsite_set_up, claimsite_tear_down),

@@ -30,20 +30,25 @@ hold(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added)
 
 /* The engine would wait for the commit, too, and as long as it has a lock of the row, others have to ask it. */
 bool
-wc_claim_row(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added)
+wc_claim_row(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added, uint64 *holder)
 {
 	uint64		ended;
 
 	*added = false;
+	*holder = 0;
 	if (locker->xid != locker->owner)
 		return false;
 	if (hold(locker, table_id, row, added))
 		return true;
 	ended = wc_claims_ended(wc_claims(), wc_places(), table_id, row);
-	if (ended == 0)
-		return false;
-	(void) wc_following_await_briefly(ended, APPLY_WAIT_MS);
-	return hold(locker, table_id, row, added);
+	if (ended != 0)
+	{
+		(void) wc_following_await_briefly(ended, APPLY_WAIT_MS);
+		if (hold(locker, table_id, row, added))
+			return true;
+	}
+	*holder = wc_claims_locked_by(wc_claims(), wc_places(), table_id, row, locker->mode, locker->owner);
+	return false;
 }
 
 void

@@ -10,11 +10,12 @@
 #include "wire/claims.h"
 
 /*
- * A statement locks the row.  *added: it was not locked so before, and wc_claim_end must follow.  False: nothing is locked, and
- * the caller has to ask the engine: another transaction may have locked the row, or this is a subtransaction, of which the
- * rollback would have to unlock the row.  Waits, interruptibly and 20 ms at most, for a commit that has to be applied.
+ * A statement locks the row.  *added: it was not locked so before, and wc_claim_end must follow.  False: nothing is locked.  Then
+ * *holder is the transaction that has locked the row (wc_claims_locked_by); or it is 0, and the caller has to ask the engine:
+ * another transaction may have locked the row, or this is a subtransaction, of which the rollback would have to unlock the row.
+ * Waits, interruptibly and 20 ms at most, for a commit that has to be applied.
  */
-extern bool wc_claim_row(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added);
+extern bool wc_claim_row(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added, uint64 *holder);
 
 /* Keeps the row that was locked last locked until the transaction ends, or unlocks it; never fails. */
 extern void wc_claim_end(bool keep);

@@ -318,8 +318,10 @@ wc_local_claim(const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverC
 	WcGetFound	found;
 
 	claim->added = claim->wanted = false;
+	claim->holder = 0;
 	if (!wc_gets_may_find(open) ||
-		(!claim->held && !wc_claim_row(locker, scan->table_id, scan->ranges[0].start, &claim->added)))
+		(!claim->held && !wc_claim_row(locker, scan->table_id, scan->ranges[0].start, &claim->added, &claim->holder) &&
+		 claim->holder == 0))
 		return false;
 	if (!claim->any)
 		wc_gets_note(scan);
@@ -329,7 +331,8 @@ wc_local_claim(const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverC
 	claim->answer = wc_buf_slice(&claimed);
 	claim->wanted = found == WC_GET_WANTED && like == NULL;
 	if (found == WC_GET_FOUND)
-		return true;
+		return claim->holder == 0;
+	claim->holder = 0;
 	if (like != NULL)
 		wc_gets_unlike(scan);
 	if (claim->added)

@@ -22,8 +22,8 @@
 /* Kept snapshots of epochs are checked for readers so often. */
 #define TIDY_MS 200
 
-/* Of a group of at most so many commits, so many rows are answered in advance before sessions see the commits as applied. */
-#define ANSWERS_FIRST 4
+/* So many of a group's rows are answered in advance before sessions see its commits as applied. */
+#define ANSWERS_FIRST 16
 
 typedef enum Kind
 {
@@ -244,8 +244,8 @@ apply_until_done(WcApplier *a, Entry *c)
 	}
 	if (failed && done)
 		note_stall(a, NULL);
-	if (done && n <= ANSWERS_FIRST)
-		make_answers(a, ANSWERS_FIRST);
+	for (int i = 0; done && i < ANSWERS_FIRST && wc_answers_make(wc_epochs_answers(a->epochs)); i++)
+		;
 	for (n = done ? n : 1; n > 0; n--)
 	{
 		Entry	   *next = c->next;
