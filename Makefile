@@ -38,10 +38,11 @@ say = $(if $(V),,@echo '  $(1)  $@')
 EXTENSION_FILES = widecol.control $(wildcard widecol--*.sql)
 
 # --- what is built from what ------------------------------------------------
+WIRE_DIRS   = $(addprefix wire/,wait message shared)
 READ_DIRS   = read $(addprefix read/,cell txn filter scan)
 ENGINE_DIRS = $(addprefix engine/,rocks store source forget catalog write estimate) engine
 RPC_DIRS    = rpc $(addprefix rpc/,lock session log)
-CORE_DIRS   = base model rowkey filterlang wire thrift $(READ_DIRS) $(ENGINE_DIRS) $(RPC_DIRS)
+CORE_DIRS   = base model rowkey filterlang $(WIRE_DIRS) thrift $(READ_DIRS) $(ENGINE_DIRS) $(RPC_DIRS)
 SHARED_DIRS = channel
 FDW_DIRS = fdw $(addprefix fdw/,convert relation ddl condition plan row scan write dump)
 SHELL_DIRS = shell $(addprefix shell/,table data value)
@@ -51,9 +52,9 @@ WORKER_DIRS = worker
 HBASE_DIRS = $(addprefix hbase/,gateway catalog changes scan commit) hbase
 
 # Of core, a backend gets what holds no engine.
-BACKEND_CORE_DIRS = base model rowkey filterlang wire
+BACKEND_CORE_DIRS = base model rowkey filterlang $(WIRE_DIRS)
 # The engine module links these from the library.
-ENGINE_CORE_DIRS  = base model rowkey filterlang wire $(READ_DIRS) $(ENGINE_DIRS) $(RPC_DIRS)
+ENGINE_CORE_DIRS  = base model rowkey filterlang $(WIRE_DIRS) $(READ_DIRS) $(ENGINE_DIRS) $(RPC_DIRS)
 # And the module of HBase's driver.
 HBASE_CORE_DIRS   = base model rowkey filterlang $(READ_DIRS) thrift
 
@@ -247,7 +248,7 @@ unit: unit-asan unit-tsan
 FUZZ_CC ?= clang-14
 FUZZ_SANITIZE = address,undefined -fno-sanitize-recover=all
 FUZZ_CFLAGS = -std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer $(COMMON) $(CORE_WARNINGS)
-FUZZ_CORE_SRCS := $(call files,base model rowkey filterlang wire thrift $(READ_DIRS)) src/engine/rocks/cellkey.c \
+FUZZ_CORE_SRCS := $(call files,base model rowkey filterlang $(WIRE_DIRS) thrift $(READ_DIRS)) src/engine/rocks/cellkey.c \
   src/engine/store/gone.c src/engine/source/storedrow.c
 FUZZ_CORE := $(patsubst src/%.c,$(BUILD)/fuzz/%.o,$(FUZZ_CORE_SRCS))
 FUZZ_TARGETS := $(patsubst test/%.c,$(BUILD)/fuzz/test/%,$(FUZZ_SRCS))

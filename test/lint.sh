@@ -16,7 +16,8 @@ pg_include=$("$PG_CONFIG" --includedir-server) || exit 1
 read_folders="read read/cell read/txn read/filter read/scan"
 engine_folders="engine/rocks engine/store engine/source engine/forget engine/catalog engine/write engine/estimate engine"
 rpc_folders="rpc/lock rpc/session rpc/log rpc"
-core="base model rowkey filterlang wire thrift $read_folders $engine_folders $rpc_folders"
+wire_folders="wire/wait wire/message wire/shared"
+core="base model rowkey filterlang $wire_folders thrift $read_folders $engine_folders $rpc_folders"
 fdw_folders="fdw/convert fdw/relation fdw/ddl fdw/condition fdw/plan fdw/row fdw/scan fdw/write fdw/dump"
 shell_folders="shell/table shell/data shell/value"
 client_folders="client/session client/foreign client/local client/txn client/catalog client"
@@ -37,7 +38,7 @@ allowed()
 	base) ;;
 	model | rowkey) echo "base/ $([ "$1" = rowkey ] && echo model/)" ;;
 	filterlang) echo "base/" ;;
-	wire) echo "base/ model/" ;;
+	wire/wait | wire/message | wire/shared) echo "base/ model/" ;;
 	thrift) echo "base/" ;;
 	read) echo "base/ model/ read/cell/" ;;
 	read/cell) echo "base/ model/" ;;

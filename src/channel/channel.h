@@ -1,7 +1,7 @@
 /*
  * channel/channel.h: a session's segment, on its way from backend to engine.
  *
- * The backend makes a dynamic shared memory segment (wire/segment.h), puts its
+ * The backend makes a dynamic shared memory segment (wire/message/segment.h), puts its
  * handle into its slot and wakes the engine; the engine's main thread attaches
  * it and starts a thread for it.  PostgreSQL side.
  */
@@ -13,7 +13,7 @@
 #include "storage/dsm.h"
 
 #include "channel/shmem.h"
-#include "wire/segment.h"
+#include "wire/message/segment.h"
 
 /* --- backend -------------------------------------------------------------- */
 

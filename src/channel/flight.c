@@ -27,7 +27,7 @@
 #include "channel/keeplog.h"
 #include "channel/nobackup.h"
 #include "channel/shmem.h"
-#include "wire/spin.h"
+#include "wire/wait/spin.h"
 
 /* A waiting process checks again at this interval: it is not woken when the engine ends. */
 #define LOOK_EVERY_MS 100

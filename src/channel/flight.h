@@ -1,8 +1,8 @@
 /*
  * channel/flight.h: how far the store has followed the log, and the transactions in flight.
  *
- * Three more structs in PostgreSQL's main shared memory: the places of transactions in flight (wire/flight.h),
- * the rows that these have claimed (wire/claims.h), and the state that the follower (the engine's main thread) shares
+ * Three more structs in PostgreSQL's main shared memory: the places of transactions in flight (wire/shared/flight.h),
+ * the rows that these have claimed (wire/shared/claims.h), and the state that the follower (the engine's main thread) shares
  * with other processes.  channel/README names for each field the processes that may read and write it, and when.
  * PostgreSQL side; any process, unless a comment says otherwise.
  */
@@ -19,8 +19,8 @@
 
 #include "base/status.h"
 #include "model/logrecord.h"
-#include "wire/claims.h"
-#include "wire/flight.h"
+#include "wire/shared/claims.h"
+#include "wire/shared/flight.h"
 
 /* Positions are ends of records (XLogRecPtr); 0: none. */
 typedef struct WcFollowing
@@ -63,7 +63,7 @@ extern WcClaims *wc_claims(void);
  * why, with SQLSTATE 53100 or 58030.
  *
  * Takes a place for the transaction, before its commit record can be written; waits,
- * interruptibly, while there is none, and sleeps before if there is no room (wire/flight.h).  catalog: the transaction changes the
+ * interruptibly, while there is none, and sleeps before if there is no room (wire/shared/flight.h).  catalog: the transaction changes the
  * catalog.
  */
 extern uint16_t wc_place_take(uint64 xid, Oid database, bool catalog);

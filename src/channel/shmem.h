@@ -17,9 +17,9 @@
 #include "storage/lwlock.h"
 
 #include "base/status.h"
-#include "wire/busy.h"
-#include "wire/getcache.h"
-#include "wire/written.h"
+#include "wire/shared/getcache.h"
+#include "wire/shared/written.h"
+#include "wire/wait/busy.h"
 
 typedef enum WcEngineState
 {

@@ -19,7 +19,7 @@
 
 #include "client/client.h"
 #include "client/foreign/serveroption.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 typedef enum WcDriverFeature
 {

@@ -11,7 +11,7 @@
 
 #define FORMAT 1
 
-/* PostgreSQL's first id of an ordinary transaction; and wire/flight.h has 60 bits for one. */
+/* PostgreSQL's first id of an ordinary transaction; and wire/shared/flight.h has 60 bits for one. */
 #define XID_FIRST	3
 #define XID_END		(UINT64_C(1) << 60)
 

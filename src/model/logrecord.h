@@ -34,7 +34,7 @@ typedef struct WcLogRecord
 
 	/* BATCH */
 	uint8_t		flags;
-	uint16_t	place;			/* of the transaction among those in flight (wire/flight.h), on the node that wrote this */
+	uint16_t	place;			/* of the transaction among those in flight (wire/shared/flight.h), on the node that wrote this */
 	uint32_t	database;		/* its oid; not 0 */
 	uint64_t	xid;			/* full id of the top-level transaction */
 	uint64_t	at;				/* offset of the bytes in the stream, which ends after them: later bytes of before were rolled back */

@@ -108,7 +108,7 @@ typedef struct WcSessionStatistics
 {
 	uint64_t	pid;			/* the backend's */
 	uint64_t	database;		/* its oid */
-	uint64_t	request;		/* type (wire/message.h) of the request that is worked on, or was last */
+	uint64_t	request;		/* type (wire/message/message.h) of the request that is worked on, or was last */
 	uint64_t	working;		/* 1: it is worked on */
 	uint64_t	since_us;		/* when that began, or ended */
 	uint64_t	scanners;		/* that are open */

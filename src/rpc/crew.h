@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "base/status.h"
-#include "wire/busy.h"
+#include "wire/wait/busy.h"
 
 typedef struct WcCrew WcCrew;
 

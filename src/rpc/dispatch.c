@@ -4,7 +4,7 @@
 #include "rpc/dispatch.h"
 
 #include "rpc/request.h"
-#include "wire/segment.h"
+#include "wire/message/segment.h"
 
 WcStatus
 wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcIntake *intake, WcEpochs *epochs,

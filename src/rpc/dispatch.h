@@ -8,8 +8,8 @@
 #include "rpc/crew.h"
 #include "rpc/log/intake.h"
 #include "rpc/session/session.h"
-#include "wire/frame.h"
-#include "wire/message.h"
+#include "wire/message/frame.h"
+#include "wire/message/message.h"
 
 /* Sends a frame that is not the last of an answer.  An error ends the request. */
 typedef struct WcPartSender
@@ -30,7 +30,7 @@ typedef struct WcDispatch
 	WcSession	session;
 	WcPartSender parts;			/* this and the next one are set before the first request */
 	WcStatisticsSource statistics;
-	WcCrew	   *crew;			/* helps with long scans; NULL: there is none.  window: of this session (wire/busy.h) */
+	WcCrew	   *crew;			/* helps with long scans; NULL: there is none.  window: of this session (wire/wait/busy.h) */
 	uint32_t   *window;
 	WcIntake   *intake;
 	int64_t		began_us;		/* when the request began, monotonic */

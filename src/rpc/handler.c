@@ -1,14 +1,14 @@
 /*
  * rpc/handler.c: a session's thread: frames in, frames out, and waiting.
  *
- * Waiting is the same in both directions: the thread checks the ring repeatedly for a while (wire/spin.h), then sets a
+ * Waiting is the same in both directions: the thread checks the ring repeatedly for a while (wire/wait/spin.h), then sets a
  * flag in the segment, checks once more, and sleeps.
  */
 #include "rpc/handler.h"
 
 #include "base/clock.h"
 #include "base/cpu.h"
-#include "wire/spin.h"
+#include "wire/wait/spin.h"
 
 /* The thread spins for the next request if these come after so short gaps.  A longer gap counts as GAP_MAX_US. */
 #define SPIN_GAP_US 300

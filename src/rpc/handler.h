@@ -8,7 +8,7 @@
 
 #include "rpc/dispatch.h"
 #include "rpc/rpc.h"
-#include "wire/segment.h"
+#include "wire/message/segment.h"
 
 typedef struct WcHandler
 {

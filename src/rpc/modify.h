@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "read/scan/scanner.h"
 #include "rpc/session/session.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 /* Where operations go. */
 typedef struct WcModifySink

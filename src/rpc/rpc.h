@@ -13,10 +13,10 @@
 #include "base/status.h"
 #include "engine/engine.h"
 #include "model/logrecord.h"
-#include "wire/busy.h"
-#include "wire/claims.h"
-#include "wire/flight.h"
-#include "wire/getcache.h"
+#include "wire/shared/claims.h"
+#include "wire/shared/flight.h"
+#include "wire/shared/getcache.h"
+#include "wire/wait/busy.h"
 
 typedef struct WcServer WcServer;
 
@@ -62,7 +62,7 @@ typedef struct WcServerOptions
 extern WcStatus wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err) WC_WARN_UNUSED;
 
 /*
- * Begins to serve the session whose segment (wire/segment.h) is at `memory`.  The memory must stay valid until
+ * Begins to serve the session whose segment (wire/message/segment.h) is at `memory`.  The memory must stay valid until
  * wc_server_reap returns `owner`.  After an error the caller keeps both, and the segment (if it is one) is marked as
  * gone, with the reason.
  */

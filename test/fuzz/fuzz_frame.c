@@ -1,10 +1,10 @@
 /*
- * test/fuzz/fuzz_frame.c: frames in a ring (wire/frame.h), as they come from a hostile writer.
+ * test/fuzz/fuzz_frame.c: frames in a ring (wire/message/frame.h), as they come from a hostile writer.
  *
  * The input is a run of commands, each a byte: two bits say what, six how much.
  */
 #include "fuzz.h"
-#include "wire/frame.h"
+#include "wire/message/frame.h"
 
 #define RING_SIZE 256
 

@@ -1,10 +1,10 @@
 /*
- * test/fuzz/fuzz_message.c: payloads of messages (wire/message.h).
+ * test/fuzz/fuzz_message.c: payloads of messages (wire/message/message.h).
  *
  * The first byte is the type; ANSWER of a type for the answers OK to it.
  */
 #include "fuzz.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 /* Answers OK to these requests. */
 #define ANSWER(request) (128 + (request))

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 
 #include "rpc/lock/locktable.h"
-#include "wire/claims.h"
+#include "wire/shared/claims.h"
 
 #define S(literal)	wc_slice(literal, sizeof(literal) - 1)
 #define OPENING		3

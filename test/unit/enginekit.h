@@ -17,7 +17,7 @@
 #include "engine/engine.h"
 #include "read/scan/scanner.h"
 #include "read/txn/txn.h"
-#include "wire/getcache.h"
+#include "wire/shared/getcache.h"
 
 #define KIT_DATABASE 5
 #define KIT_LATEST WC_TS_LATEST

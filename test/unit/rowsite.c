@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/segment.h"
+#include "wire/message/segment.h"
 
 WcSlice
 site_answer(Site *site, int session, uint8_t type, uint8_t *answer)

@@ -11,9 +11,9 @@
 
 #include "kitlog.h"
 #include "rpc/rpc.h"
-#include "wire/frame.h"
-#include "wire/message.h"
-#include "wire/segment.h"
+#include "wire/message/frame.h"
+#include "wire/message/message.h"
+#include "wire/message/segment.h"
 
 /* How long a test waits for what must come, in seconds; only a failing one takes as long. */
 #define PATIENCE_S 60

@@ -1,5 +1,5 @@
 /*
- * test/unit/test_busy.c: the number of busy sessions (wire/busy.h), and how waiting depends on it (wire/spin.h).
+ * test/unit/test_busy.c: the number of busy sessions (wire/wait/busy.h), and how waiting depends on it (wire/wait/spin.h).
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "wire/busy.h"
-#include "wire/spin.h"
+#include "wire/wait/busy.h"
+#include "wire/wait/spin.h"
 
 #define SESSIONS 4
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "wire/flight.h"
+#include "wire/shared/flight.h"
 
 #define NPLACES 5
 

@@ -1,5 +1,5 @@
 /*
- * test/unit/test_getcache.c: answers to Gets in shared memory (wire/getcache.h): a lookup returns the answer that was kept,
+ * test/unit/test_getcache.c: answers to Gets in shared memory (wire/shared/getcache.h): a lookup returns the answer that was kept,
  * and only in epochs in which it is valid.
  */
 #include "enginekit.h"

@@ -11,8 +11,8 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "wire/frame.h"
-#include "wire/segment.h"
+#include "wire/message/frame.h"
+#include "wire/message/segment.h"
 
 #define SIZE 64
 

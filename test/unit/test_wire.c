@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 #include "mangle.h"
-#include "wire/frame.h"
-#include "wire/message.h"
+#include "wire/message/frame.h"
+#include "wire/message/message.h"
 
 #define RING 256
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "random.h"
-#include "wire/written.h"
+#include "wire/shared/written.h"
 
 #define S(literal)	wc_slice(literal, sizeof(literal) - 1)
 

@@ -1,5 +1,5 @@
 /*
- * client/local/claim.h: locks rows in shared memory (wire/claims.h).
+ * client/local/claim.h: locks rows in shared memory (wire/shared/claims.h).
  */
 #ifndef WC_CLIENT_LOCAL_CLAIM_H
 #define WC_CLIENT_LOCAL_CLAIM_H
@@ -7,7 +7,7 @@
 #include "postgres.h"
 
 #include "client/driver.h"
-#include "wire/claims.h"
+#include "wire/shared/claims.h"
 
 /*
  * A statement locks the row.  *added: it was not locked so before, and wc_claim_end must follow.  False: nothing is locked.  Then

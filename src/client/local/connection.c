@@ -13,7 +13,7 @@
 #include "channel/flight.h"
 #include "client/client.h"
 #include "client/local/connection.h"
-#include "wire/spin.h"
+#include "wire/wait/spin.h"
 
 /* Longest wait for an engine that is not running: the postmaster starts the engine
  * again a second after the old one has closed its store, unless the server is stopping
@@ -38,7 +38,7 @@ typedef struct Connection
 	uint64		last_id;
 	uint64		roused_id;		/* last_id when wc_connection_rouse was last called */
 	uint64		received_id;	/* id of the last answer that has been received completely */
-	uint64		generation;		/* the engine's generation; see wire/flight.h */
+	uint64		generation;		/* the engine's generation; see wire/shared/flight.h */
 	bool		ready;			/* HELLO has been answered */
 	bool		sending;		/* a frame has been sent in part */
 } Connection;

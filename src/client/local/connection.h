@@ -12,8 +12,8 @@
 
 #include "postgres.h"
 
-#include "wire/frame.h"
-#include "wire/message.h"
+#include "wire/message/frame.h"
+#include "wire/message/message.h"
 
 /* Is there a connection to an engine that has not stopped? */
 extern bool wc_connection_live(void);
@@ -88,7 +88,7 @@ extern void wc_connection_give_up(uint64 id);
  * receives the answers that are on the way.  Not interruptible, but short.  Never fails. */
 extern void wc_connection_abandon(void);
 
-/* The generation of the connected engine (wire/flight.h), or a later one if this engine stopped just after it
+/* The generation of the connected engine (wire/shared/flight.h), or a later one if this engine stopped just after it
  * answered HELLO. */
 extern uint64 wc_connection_generation(void);
 

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "channel/shmem.h"
 #include "client/local/gets.h"
-#include "wire/frame.h"
+#include "wire/message/frame.h"
 
 typedef struct Place
 {

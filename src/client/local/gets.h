@@ -1,6 +1,6 @@
 /*
  * client/local/gets.h: the epochs of the session's snapshots, and Gets that shared memory
- * answers at these snapshots (wire/getcache.h); for the driver of the embedded engine.
+ * answers at these snapshots (wire/shared/getcache.h); for the driver of the embedded engine.
  *
  * Up to WC_GETCACHE_PLACES snapshots of a session have an epoch at a time; scans at
  * other snapshots always ask the engine.
@@ -9,7 +9,7 @@
 #define WC_CLIENT_LOCAL_GETS_H
 
 #include "client/driver.h"
-#include "wire/getcache.h"
+#include "wire/shared/getcache.h"
 
 /* May the scan's answer be read from shared memory, or be kept there? */
 extern bool wc_gets_may_share(const WcDriverOpen *open);
@@ -33,7 +33,7 @@ extern bool wc_gets_enter_marked(uint64 snapshot, uint32 process, uint64 mark);
 extern WcGetFound wc_gets_find(const WcDriverOpen *open, WcBuf *block);
 
 /*
- * The same in the newest state, of a row that the transaction has locked, or that is quiet (wire/claims.h).
+ * The same in the newest state, of a row that the transaction has locked, or that is quiet (wire/shared/claims.h).
  * wc_gets_may_find: may the answer be read from shared memory?
  */
 extern bool wc_gets_may_find(const WcDriverOpen *open);

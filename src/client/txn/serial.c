@@ -4,7 +4,7 @@
  * PostgreSQL finds out which transactions cannot be serialized (storage/lmgr/predicate.c); this file tells it, as heap
  * and its indexes do, what a transaction reads and writes.  A reader takes predicate locks, and a writer looks for them:
  * a lock is for a table, for a row, or for all rows with a prefix of some lengths.  The other order, a reader behind a
- * writer whose write it does not see, is found by notes of the written rows (wire/written.h).  A reader locks before it
+ * writer whose write it does not see, is found by notes of the written rows (wire/shared/written.h).  A reader locks before it
  * looks for notes, and a writer makes its note before it looks for locks, so one of them finds the other.
  *
  * Predicate locks are PostgreSQL's, of pages and tables: the page is a hash of the row or of the prefix, and the table's

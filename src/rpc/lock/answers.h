@@ -1,7 +1,7 @@
 /*
  * rpc/lock/answers.h: answers to Gets of rows that were just written.
  *
- * A write makes the kept answers to Gets of its row invalid (wire/getcache.h), and a row that was just written is often
+ * A write makes the kept answers to Gets of its row invalid (wire/shared/getcache.h), and a row that was just written is often
  * read next.  So the applier's thread, when it has nothing to apply, answers Gets of written rows in advance.  The Get is
  * the one that the engine was last asked for of the same table, with the written row's key; also the last one without values.
  * rpc/README has the limits.
@@ -11,7 +11,7 @@
 
 #include "engine/engine.h"
 #include "model/scan.h"
-#include "wire/getcache.h"
+#include "wire/shared/getcache.h"
 
 typedef struct WcAnswers WcAnswers;
 

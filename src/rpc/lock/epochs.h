@@ -1,5 +1,5 @@
 /*
- * rpc/lock/epochs.h: snapshots of the epochs that readers are in (wire/getcache.h).
+ * rpc/lock/epochs.h: snapshots of the epochs that readers are in (wire/shared/getcache.h).
  *
  * A backend that has found answers in shared memory reads in an epoch without the engine's knowledge.  If it then sends
  * a request, the engine must read the same state: so when a commit is about to end an epoch that has readers, the
@@ -11,7 +11,7 @@
 #include "engine/engine.h"
 #include "rpc/lock/answers.h"
 #include "rpc/lock/rowstamps.h"
-#include "wire/getcache.h"
+#include "wire/shared/getcache.h"
 
 typedef struct WcEpochs WcEpochs;
 

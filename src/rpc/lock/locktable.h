@@ -18,7 +18,7 @@
 #include "base/slice.h"
 #include "base/status.h"
 #include "base/threads.h"
-#include "wire/claims.h"
+#include "wire/shared/claims.h"
 
 typedef struct WcLockTable WcLockTable;
 typedef struct WcLockShare WcLockShare;
@@ -96,7 +96,7 @@ extern WcStatus wc_lock_acquire_rows(WcLockTable *table, WcLockOwner *owner, con
 
 /*
  * No lock that the owner has now will be given back.  Others that find a brief lock do not wait for the end of its transaction, as
- * with a brief claim (wire/claims.h), but look again after a moment.
+ * with a brief claim (wire/shared/claims.h), but look again after a moment.
  */
 extern void wc_lock_keep(WcLockOwner *owner);
 

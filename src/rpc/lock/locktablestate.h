@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 #include "rpc/lock/locktable.h"
-#include "wire/claims.h"
+#include "wire/shared/claims.h"
 
 #define WC_LOCK_PARTS	16
 #define WC_LOCK_CHAINS	64		/* of tables, or of owners, in a part */

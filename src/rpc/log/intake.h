@@ -68,7 +68,7 @@ extern void wc_intake_take_places(WcIntake *intake, bool all);
 /* Locks the rows that prepared transactions had locked.  Called before a session may lock rows, when all posted commits
  * and marks have been applied (wc_applier_backlog returns no bytes).  go_on is called at least once for each
  * WC_BATCH_CHUNK bytes of their streams; if it returns false, the function ends (WC_SHUTDOWN).  Afterwards rows of
- * tables without large rows can be claimed (wire/claims.h). */
+ * tables without large rows can be claimed (wire/shared/claims.h). */
 extern WcStatus wc_intake_restore_locks(WcIntake *intake, bool (*go_on) (void), WcError *err) WC_WARN_UNUSED;
 
 /* --- steps ------------------------------------------------------------------------ */

@@ -16,7 +16,7 @@ typedef struct WcActivity
 {
 	_Atomic uint32_t database;
 	_Atomic uint32_t table_id;	/* of the request; 0: it names no table */
-	_Atomic uint32_t request;	/* its type (wire/message.h) */
+	_Atomic uint32_t request;	/* its type (wire/message/message.h) */
 	_Atomic bool working;
 	_Atomic int64_t since_us;	/* monotonic: when it began, or ended */
 	_Atomic uint32_t scanners;

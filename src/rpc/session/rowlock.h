@@ -8,7 +8,7 @@
 #define WC_RPC_SESSION_ROWLOCK_H
 
 #include "rpc/session/session.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 /*
  * Locks the message's rows in their order, up to the first row that another transaction has locked in a conflicting mode;

@@ -1,7 +1,7 @@
 /*
- * wire/spin.c: looking again and again before sleeping.
+ * wire/wait/spin.c: looking again and again before sleeping.
  */
-#include "wire/spin.h"
+#include "wire/wait/spin.h"
 
 #include <sched.h>
 

@@ -1,7 +1,7 @@
 /*
- * wire/segment.c: layout of a session's memory, waking and cancelling.
+ * wire/message/segment.c: layout of a session's memory, waking and cancelling.
  */
-#include "wire/segment.h"
+#include "wire/message/segment.h"
 
 #include <errno.h>
 #include <limits.h>

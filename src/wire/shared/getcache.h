@@ -1,5 +1,5 @@
 /*
- * wire/getcache.h: answers to Gets, in memory that all processes share.
+ * wire/shared/getcache.h: answers to Gets, in memory that all processes share.
  *
  * A Get that was answered lately is answered again without asking the engine, as long as nothing has been
  * written to its row.  wire/README specifies the protocol; the sections below name the callers.  All accesses
@@ -9,8 +9,8 @@
  * Epochs are numbered from 1.  Each commit begins a new epoch.  A reader in an epoch sees all commits up to this
  * epoch, and none after it.
  */
-#ifndef WC_WIRE_GETCACHE_H
-#define WC_WIRE_GETCACHE_H
+#ifndef WC_WIRE_SHARED_GETCACHE_H
+#define WC_WIRE_SHARED_GETCACHE_H
 
 #include <stdatomic.h>
 

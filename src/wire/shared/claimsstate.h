@@ -1,11 +1,11 @@
 /*
- * wire/claimsstate.h: the memory of claims, and the word that is a claim, for claims.c and processclaims.c.
+ * wire/shared/claimsstate.h: the memory of claims, and the word that is a claim, for claims.c and processclaims.c.
  */
-#ifndef WC_WIRE_CLAIMSSTATE_H
-#define WC_WIRE_CLAIMSSTATE_H
+#ifndef WC_WIRE_SHARED_CLAIMSSTATE_H
+#define WC_WIRE_SHARED_CLAIMSSTATE_H
 
 #include "base/hash.h"
-#include "wire/claims.h"
+#include "wire/shared/claims.h"
 
 /* Many more than the rows that are claimed or locked at a time, so that two of these seldom share a slot. */
 #define WC_CLAIMS_SLOTS		131072

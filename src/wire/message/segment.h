@@ -1,14 +1,14 @@
 /*
- * wire/segment.h: the shared memory of one session: header and two rings.
+ * wire/message/segment.h: the shared memory of one session: header and two rings.
  *
  * A backend makes the segment, the engine's thread of the session serves it.  channel/README has the map: for each field,
  * which side may read or write it, and when.  The segment contains no pointers; the engine checks sizes when it attaches.
  */
-#ifndef WC_WIRE_SEGMENT_H
-#define WC_WIRE_SEGMENT_H
+#ifndef WC_WIRE_MESSAGE_SEGMENT_H
+#define WC_WIRE_MESSAGE_SEGMENT_H
 
 #include "base/status.h"
-#include "wire/ring.h"
+#include "wire/message/ring.h"
 
 #define WC_SEGMENT_MAGIC		0x57435347	/* "WCSG" */
 #define WC_PROTOCOL_VERSION		14

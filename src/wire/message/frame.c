@@ -1,7 +1,7 @@
 /*
- * wire/frame.c: building frames, and reading them as they come.
+ * wire/message/frame.c: building frames, and reading them as they come.
  */
-#include "wire/frame.h"
+#include "wire/message/frame.h"
 
 #include <assert.h>
 

@@ -1,7 +1,7 @@
 /*
- * wire/written.c: a ring of notes.
+ * wire/shared/written.c: a ring of notes.
  */
-#include "wire/written.h"
+#include "wire/shared/written.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /*
- * wire/flight.c: places of transactions in flight.
+ * wire/shared/flight.c: places of transactions in flight.
  *
  * A place is one word with the transaction's id and its state, so that both change together.  All accesses are
  * sequentially consistent: the order that wire/README relies on is the same in every process.  A commit needs only a
  * few of them.
  */
-#include "wire/flight.h"
+#include "wire/shared/flight.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /*
- * wire/message.c: payloads of messages.
+ * wire/message/message.c: payloads of messages.
  */
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 #include <stdio.h>
 

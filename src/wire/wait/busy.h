@@ -1,12 +1,12 @@
 /*
- * wire/busy.h: the number of sessions that were busy lately.
+ * wire/wait/busy.h: the number of sessions that were busy lately.
  *
  * Busy-waiting is the cheapest wait, but only while processors are free.  Both sides of a session ask here
  * before they busy-wait.  Time is cut into windows; a session counts in those in which the engine worked on
  * one of its requests.  One word of shared memory; any thread, any process.
  */
-#ifndef WC_WIRE_BUSY_H
-#define WC_WIRE_BUSY_H
+#ifndef WC_WIRE_WAIT_BUSY_H
+#define WC_WIRE_WAIT_BUSY_H
 
 #include <stdatomic.h>
 #include <stdint.h>

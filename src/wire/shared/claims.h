@@ -1,5 +1,5 @@
 /*
- * wire/claims.h: rows that backends lock themselves, in memory that all processes share.
+ * wire/shared/claims.h: rows that backends lock themselves, in memory that all processes share.
  *
  * Row locks are in the engine's lock table (rpc/lock/locktable.h).  A backend that locks few rows need not ask the engine: it
  * claims the rows here.
@@ -21,8 +21,8 @@
  *
  * All accesses are atomic, and no function waits.  wire/README has the bytes.
  */
-#ifndef WC_WIRE_CLAIMS_H
-#define WC_WIRE_CLAIMS_H
+#ifndef WC_WIRE_SHARED_CLAIMS_H
+#define WC_WIRE_SHARED_CLAIMS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -31,7 +31,7 @@
 
 #include "base/lockmode.h"
 #include "base/slice.h"
-#include "wire/flight.h"
+#include "wire/shared/flight.h"
 
 typedef struct WcClaims WcClaims;
 

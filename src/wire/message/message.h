@@ -1,12 +1,12 @@
 /*
- * wire/message.h: messages between backends and the engine.
+ * wire/message/message.h: messages between backends and the engine.
  *
  * wire/README has the table of messages; this header has their numbers and, for payloads of several parts, a struct
  * with its encoder and decoder.
  * Decoders read untrusted bytes and point into them.
  */
-#ifndef WC_WIRE_MESSAGE_H
-#define WC_WIRE_MESSAGE_H
+#ifndef WC_WIRE_MESSAGE_MESSAGE_H
+#define WC_WIRE_MESSAGE_MESSAGE_H
 
 #include "base/buf.h"
 #include "base/coding.h"

@@ -1,7 +1,7 @@
 /*
- * wire/busy.c: counts busy sessions, by windows of time.
+ * wire/wait/busy.c: counts busy sessions, by windows of time.
  */
-#include "wire/busy.h"
+#include "wire/wait/busy.h"
 
 #define COUNT_MAX	UINT16_MAX
 

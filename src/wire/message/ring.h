@@ -1,17 +1,17 @@
 /*
- * wire/ring.h: a ring of bytes between one writer and one reader.
+ * wire/message/ring.h: a ring of bytes between one writer and one reader.
  *
  * The ring (two positions) and its data are in memory that both sides map; a WcRingEnd is one side's private
  * view.  Positions only grow; position modulo size is the place.  Written bytes are visible to the reader once
  * published; read bytes are free for the writer once released.  Publishing and releasing are sequentially
- * consistent stores: the other side's flag that it is about to sleep is read after them (wire/segment.h).
+ * consistent stores: the other side's flag that it is about to sleep is read after them (wire/message/segment.h).
  * One thread an end.
  *
  * The other side's position is checked: one that no honest peer could have set
  * makes the ring look empty (or full) for ever and raises `broken`.
  */
-#ifndef WC_WIRE_RING_H
-#define WC_WIRE_RING_H
+#ifndef WC_WIRE_MESSAGE_RING_H
+#define WC_WIRE_MESSAGE_RING_H
 
 #include <stdatomic.h>
 

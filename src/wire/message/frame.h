@@ -1,21 +1,21 @@
 /*
- * wire/frame.h: messages in a ring.
+ * wire/message/frame.h: messages in a ring.
  *
  * A frame is a header of 16 bytes and a payload of up to WC_MESSAGE_MAX bytes,
  * which may be larger than the ring: it streams through.  Numbers in the header
  * are in the machine's byte order (both sides are the same machine).
  */
-#ifndef WC_WIRE_FRAME_H
-#define WC_WIRE_FRAME_H
+#ifndef WC_WIRE_MESSAGE_FRAME_H
+#define WC_WIRE_MESSAGE_FRAME_H
 
 #include "base/buf.h"
 #include "base/limits.h"
-#include "wire/ring.h"
+#include "wire/message/ring.h"
 
 typedef struct WcFrameHeader
 {
 	uint32_t	length;			/* of the payload */
-	uint8_t		type;			/* wire/message.h */
+	uint8_t		type;			/* wire/message/message.h */
 	uint8_t		flags;
 	uint16_t	zero;
 	uint64_t	id;				/* of the request: grows; an answer repeats it */

@@ -1,7 +1,7 @@
 /*
- * wire/claims.c: the slots, and the claims of commits.
+ * wire/shared/claims.c: the slots, and the claims of commits.
  */
-#include "wire/claimsstate.h"
+#include "wire/shared/claimsstate.h"
 
 /* The engine notices that a row becomes large when it applies a commit (engine/README, "Commits"): so many commits of
  * WC_CLAIMS_FOLLOW_BYTES that it has not applied are still small together. */

@@ -1,11 +1,11 @@
 /*
- * wire/spin.h: busy-waiting: a thread yields the processor for a while before it sleeps.
+ * wire/wait/spin.h: busy-waiting: a thread yields the processor for a while before it sleeps.
  *
  * To wake a thread costs more than most requests, and the system may move the woken thread to another processor.  So each
  * side of a session first yields the processor repeatedly, and checks its condition each time.  Any thread.
  */
-#ifndef WC_WIRE_SPIN_H
-#define WC_WIRE_SPIN_H
+#ifndef WC_WIRE_WAIT_SPIN_H
+#define WC_WIRE_WAIT_SPIN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /*
- * wire/getcache.c: pages of answers, and the epochs in which the answers are valid.
+ * wire/shared/getcache.c: pages of answers, and the epochs in which the answers are valid.
  *
  * A row's hash gives its page and one of the page's stamps: the last epoch in which a row with that stamp may have
  * changed.  A page is a ring: a new answer overwrites the oldest, or an older answer to the same Get.  A writer makes
@@ -7,7 +7,7 @@
  * page that has been full, only a repeated Get is kept, so that Gets that come once do not push out others.  Heads are
  * separate from the words of their pages, so that a lookup without success reads little memory.
  */
-#include "wire/getcache.h"
+#include "wire/shared/getcache.h"
 
 #include <stddef.h>
 #include <string.h>

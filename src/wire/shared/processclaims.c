@@ -1,7 +1,7 @@
 /*
- * wire/processclaims.c: the claims of processes, which statements make.
+ * wire/shared/processclaims.c: the claims of processes, which statements make.
  */
-#include "wire/claimsstate.h"
+#include "wire/shared/claimsstate.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * wire/written.h: rows that SERIALIZABLE transactions have written lately, in memory that all processes share.
+ * wire/shared/written.h: rows that SERIALIZABLE transactions have written lately, in memory that all processes share.
  *
  * A SERIALIZABLE transaction that reads a row must know of concurrent transactions that have written the row and whose
  * write it does not see.  A heap row names its writer; a stored row does not.  So each writer notes its rows here, when
@@ -13,8 +13,8 @@
  * Nothing here locks: functions that change the notes need a lock that excludes all others, and the functions that look
  * need one that excludes changes.  Ids are full transaction ids of top-level transactions.
  */
-#ifndef WC_WIRE_WRITTEN_H
-#define WC_WIRE_WRITTEN_H
+#ifndef WC_WIRE_SHARED_WRITTEN_H
+#define WC_WIRE_SHARED_WRITTEN_H
 
 #include <stdbool.h>
 #include <stddef.h>

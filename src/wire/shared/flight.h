@@ -1,5 +1,5 @@
 /*
- * wire/flight.h: transactions whose log may be ahead of the store.
+ * wire/shared/flight.h: transactions whose log may be ahead of the store.
  *
  * PostgreSQL's commit record commits a transaction; its writes are in the store a moment later, when the follower (the
  * engine's main thread) has read the log up to the record.  Before the commit record is written, the transaction takes a
@@ -10,8 +10,8 @@
  * All accesses are atomic, and no function here waits.  Any thread, any process; the sections below name the callers, and
  * wire/README has the protocol.
  */
-#ifndef WC_WIRE_FLIGHT_H
-#define WC_WIRE_FLIGHT_H
+#ifndef WC_WIRE_SHARED_FLIGHT_H
+#define WC_WIRE_SHARED_FLIGHT_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
