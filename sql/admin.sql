@@ -206,6 +206,9 @@ DROP DATABASE regress_widecol_copy;
 SELECT * FROM widecol.orphans() WHERE false;
 SELECT families FROM widecol.tables WHERE name = 'admin';
 
+-- an empty name of the store's directory would be the root directory
+ALTER SYSTEM SET widecol.data_directory = '';
+
 SET client_min_messages = warning;
 DROP FOREIGN TABLE admin, admin_split, admin_compact;
 SELECT widecol.drop_table(t) FROM unnest(ARRAY['admin', 'admin_split', 'admin_split16', 'admin_compact']) t;

@@ -72,6 +72,18 @@ define_upkeep_settings(void)
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 }
 
+/* An empty name would be the root directory. */
+static bool
+check_data_directory(char **newval, void **extra, GucSource source)
+{
+	if (**newval == '\0')
+	{
+		GUC_check_errdetail("The directory of the stored tables needs a name.");
+		return false;
+	}
+	return true;
+}
+
 /* Settings of the engine: they exist only if the library is in shared_preload_libraries. */
 static void
 define_engine_settings(void)
@@ -80,7 +92,7 @@ define_engine_settings(void)
 							   "Sets the directory in which the engine keeps stored tables.",
 							   "A relative path is taken from the cluster's data directory.",
 							   &data_directory, "widecol",
-							   PGC_POSTMASTER, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
+							   PGC_POSTMASTER, GUC_SUPERUSER_ONLY, check_data_directory, NULL, NULL);
 	DefineCustomStringVariable("widecol.new_store",
 							   "Gives up the cluster's stored tables, which are lost, and begins with an empty store.",
 							   "The id of the store that is lost. A new one gets another id, so that it is done once.",
