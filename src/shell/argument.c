@@ -102,12 +102,12 @@ wc_arg_ttl_us(FunctionCallInfo fcinfo, int argno)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
 				 errmsg("ttl is out of range"),
-				 errhint("Leave it out for a cell that stays.")));
+				 errhint("NULL means for ever.")));
 	if (us <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("ttl must be greater than zero"),
-				 errhint("Leave it out for a cell that stays.")));
+				 errhint("NULL means for ever.")));
 	return us;
 }
 
