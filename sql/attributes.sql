@@ -285,6 +285,10 @@ SELECT packing, "table" FROM widecol.families WHERE "table" LIKE 'at\_row%' ORDE
 CREATE FOREIGN TABLE at_auto (k int OPTIONS (rowkey '1'), fixed int OPTIONS (family 'f'), map jsonb OPTIONS (family 'm')) SERVER widecol;
 SELECT family, packing FROM widecol.describe('at_auto');
 
+-- an attribute given twice, in two spellings; a time to live so far below zero that its microseconds overflow
+SELECT widecol.alter_table('at', '{"cf": {"versions": 2, "VERSIONS": 3}}');
+SELECT widecol.alter_table('at', '{"cf": {"ttl": "-100000000 years"}}');
+
 -- a family that a foreign table uses cannot be dropped from under it
 SELECT widecol.alter_table('at_auto', '{"m": null}');
 \echo :SQLSTATE

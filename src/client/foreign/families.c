@@ -3,6 +3,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
@@ -182,8 +184,8 @@ ttl_value(const JsonbValue *v, const char *family)
 												   ObjectIdGetDatum(InvalidOid),
 												   Int32GetDatum(-1)));
 		error_context_stack = callback.previous;
-		if ((double) iv->month * 30 * USECS_PER_DAY + (double) iv->day * USECS_PER_DAY +
-			(double) iv->time > 9.0e18)
+		if (fabs((double) iv->month * 30 * USECS_PER_DAY + (double) iv->day * USECS_PER_DAY +
+				 (double) iv->time) > 9.0e18)
 			bad_attribute(family, WC_ATTR_TTL, expected);
 		us = iv->time + (iv->day + (int64) iv->month * DAYS_PER_MONTH) * USECS_PER_DAY;
 	}
@@ -336,6 +338,11 @@ wc_families_parse(Jsonb *families, bool drop_allowed)
 				if (depth == 2)
 				{
 					attr = find_attribute(spec->name, string_value(&v));
+					if (spec->given & (1u << attr))
+						ereport(ERROR,
+								(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+								 errmsg("attribute \"%s\" of family \"%s\" is given twice", attribute_names[attr], spec->name),
+								 errdetail("Upper and lower case make no difference.")));
 					break;
 				}
 				spec = palloc0(sizeof(WcFamilySpec));
