@@ -98,7 +98,7 @@ AS 'MODULE_PATHNAME', 'widecol_alter_namespace' LANGUAGE C;
 COMMENT ON FUNCTION alter_namespace(text, jsonb) IS 'sets properties of a namespace; null takes one away';
 
 CREATE FUNCTION drop_namespace(namespace text, server name DEFAULT 'widecol') RETURNS void
-AS 'MODULE_PATHNAME', 'widecol_drop_namespace' LANGUAGE C STRICT;
+AS 'MODULE_PATHNAME', 'widecol_drop_namespace' LANGUAGE C;
 COMMENT ON FUNCTION drop_namespace(text, name) IS 'drops an empty namespace';
 
 CREATE FUNCTION describe_namespace(namespace text) RETURNS jsonb
@@ -119,7 +119,7 @@ AS 'MODULE_PATHNAME', 'widecol_alter_table' LANGUAGE C;
 COMMENT ON FUNCTION alter_table(text, jsonb, name) IS 'adds families, changes attributes; null drops a family and its data';
 
 CREATE FUNCTION alter_table_owner(name text, owner name) RETURNS void
-AS 'MODULE_PATHNAME', 'widecol_alter_table_owner' LANGUAGE C STRICT;
+AS 'MODULE_PATHNAME', 'widecol_alter_table_owner' LANGUAGE C;
 COMMENT ON FUNCTION alter_table_owner(text, name) IS 'gives a stored table to another role';
 
 CREATE FUNCTION alter_table_ttl(name text, ttl interval) RETURNS void
@@ -127,16 +127,16 @@ AS 'MODULE_PATHNAME', 'widecol_alter_table_ttl' LANGUAGE C;
 COMMENT ON FUNCTION alter_table_ttl(text, interval) IS 'the time to live in families that have none of their own; null: for ever';
 
 CREATE FUNCTION rename_table(name text, new_name text) RETURNS void
-AS 'MODULE_PATHNAME', 'widecol_rename_table' LANGUAGE C STRICT;
+AS 'MODULE_PATHNAME', 'widecol_rename_table' LANGUAGE C;
 COMMENT ON FUNCTION rename_table(text, text) IS 'gives a stored table another name; foreign tables map it as before';
 
 CREATE FUNCTION clone_table_schema(name text, new_name text, preserve_splits boolean DEFAULT true,
     server name DEFAULT 'widecol') RETURNS void
-AS 'MODULE_PATHNAME', 'widecol_clone_table_schema' LANGUAGE C STRICT;
+AS 'MODULE_PATHNAME', 'widecol_clone_table_schema' LANGUAGE C;
 COMMENT ON FUNCTION clone_table_schema(text, text, boolean, name) IS 'makes an empty stored table with the families of another';
 
 CREATE FUNCTION snapshot(name text, snapshot text) RETURNS void
-AS 'MODULE_PATHNAME', 'widecol_snapshot' LANGUAGE C STRICT;
+AS 'MODULE_PATHNAME', 'widecol_snapshot' LANGUAGE C;
 COMMENT ON FUNCTION snapshot(text, text) IS 'keeps a stored table as it is now, under the name of a snapshot';
 
 CREATE FUNCTION list_snapshots(OUT snapshot text, OUT stored_table text, OUT taken timestamptz, OUT owner name)
@@ -145,7 +145,7 @@ AS 'MODULE_PATHNAME', 'widecol_list_snapshots' LANGUAGE C STRICT VOLATILE;
 COMMENT ON FUNCTION list_snapshots() IS 'the snapshots of this database''s stored tables';
 
 CREATE FUNCTION clone_snapshot(snapshot text, new_name text) RETURNS void
-AS 'MODULE_PATHNAME', 'widecol_clone_snapshot' LANGUAGE C STRICT;
+AS 'MODULE_PATHNAME', 'widecol_clone_snapshot' LANGUAGE C;
 COMMENT ON FUNCTION clone_snapshot(text, text) IS 'makes a new stored table of a snapshot';
 
 CREATE FUNCTION restore_snapshot(snapshot text, name text DEFAULT NULL) RETURNS void
@@ -153,15 +153,15 @@ AS 'MODULE_PATHNAME', 'widecol_restore_snapshot' LANGUAGE C;
 COMMENT ON FUNCTION restore_snapshot(text, text) IS 'restores a stored table from a snapshot; null: the table of which it was taken';
 
 CREATE FUNCTION delete_snapshot(snapshot text) RETURNS void
-AS 'MODULE_PATHNAME', 'widecol_delete_snapshot' LANGUAGE C STRICT;
+AS 'MODULE_PATHNAME', 'widecol_delete_snapshot' LANGUAGE C;
 COMMENT ON FUNCTION delete_snapshot(text) IS 'deletes a snapshot';
 
 CREATE FUNCTION disable(name text, server name DEFAULT 'widecol') RETURNS void
-AS 'MODULE_PATHNAME', 'widecol_disable' LANGUAGE C STRICT;
+AS 'MODULE_PATHNAME', 'widecol_disable' LANGUAGE C;
 COMMENT ON FUNCTION disable(text, name) IS 'from now on a stored table is only read';
 
 CREATE FUNCTION enable(name text, server name DEFAULT 'widecol') RETURNS void
-AS 'MODULE_PATHNAME', 'widecol_enable' LANGUAGE C STRICT;
+AS 'MODULE_PATHNAME', 'widecol_enable' LANGUAGE C;
 COMMENT ON FUNCTION enable(text, name) IS 'a stored table can be written to again';
 
 CREATE FUNCTION is_enabled(name text, server name DEFAULT 'widecol') RETURNS boolean
@@ -169,11 +169,11 @@ AS 'MODULE_PATHNAME', 'widecol_is_enabled' LANGUAGE C STRICT VOLATILE;
 COMMENT ON FUNCTION is_enabled(text, name) IS 'can the stored table be written to?';
 
 CREATE FUNCTION drop_table(name text, cascade boolean DEFAULT false, server name DEFAULT 'widecol') RETURNS void
-AS 'MODULE_PATHNAME', 'widecol_drop_table' LANGUAGE C STRICT;
+AS 'MODULE_PATHNAME', 'widecol_drop_table' LANGUAGE C;
 COMMENT ON FUNCTION drop_table(text, boolean, name) IS 'drops a stored table and its data; cascade: the foreign tables that map it, too';
 
 CREATE FUNCTION truncate_table(name text, server name DEFAULT 'widecol') RETURNS void
-AS 'MODULE_PATHNAME', 'widecol_truncate_table' LANGUAGE C STRICT;
+AS 'MODULE_PATHNAME', 'widecol_truncate_table' LANGUAGE C;
 COMMENT ON FUNCTION truncate_table(text, name) IS 'empties a stored table';
 
 CREATE FUNCTION "exists"(name text, server name DEFAULT 'widecol') RETURNS boolean
@@ -489,11 +489,11 @@ AS 'MODULE_PATHNAME', 'widecol_get_splits' LANGUAGE C STRICT VOLATILE;
 COMMENT ON FUNCTION get_splits(text, name) IS 'the split points of a stored table';
 
 CREATE FUNCTION split(name text, split_point bytes) RETURNS void
-AS 'MODULE_PATHNAME', 'widecol_split' LANGUAGE C STRICT;
+AS 'MODULE_PATHNAME', 'widecol_split' LANGUAGE C;
 COMMENT ON FUNCTION split(text, bytes) IS 'adds a split point: of the region in which it is become two';
 
 CREATE FUNCTION merge_regions(name text, split_point bytes) RETURNS void
-AS 'MODULE_PATHNAME', 'widecol_merge_regions' LANGUAGE C STRICT;
+AS 'MODULE_PATHNAME', 'widecol_merge_regions' LANGUAGE C;
 COMMENT ON FUNCTION merge_regions(text, bytes) IS 'takes a split point away: the regions beside it become one';
 
 CREATE FUNCTION hex_splits(lo text, hi text, n int) RETURNS bytea[]

@@ -241,6 +241,27 @@ SELECT widecol.alter_namespace('tables_ns', '{"a": 1}');
 SELECT count(*) > 1 FROM widecol.namespaces;
 RESET ROLE;
 
+-- none of these does nothing for want of an argument
+DO $$
+DECLARE call text;
+BEGIN
+  FOREACH call IN ARRAY ARRAY['drop_namespace(NULL)', 'drop_table(NULL)', $q$drop_table('tables_bobs', NULL)$q$, 'truncate_table(NULL)',
+    $q$alter_table_owner('tables_bobs', NULL)$q$, $q$alter_table_owner(NULL, 'regress_tables_ann')$q$, $q$rename_table('tables_bobs', NULL)$q$,
+    $q$rename_table(NULL, 'tables_x')$q$, $q$clone_table_schema('tables_bobs', NULL)$q$, $q$clone_table_schema(NULL, 'tables_x')$q$,
+    $q$clone_table_schema('tables_bobs', 'tables_x', NULL)$q$, $q$clone_table_schema('tables_bobs', 'tables_x', true, NULL)$q$, 'disable(NULL)',
+    'enable(NULL)', $q$snapshot('tables_bobs', NULL)$q$, $q$snapshot(NULL, 'tables_x')$q$, $q$clone_snapshot('tables_x', NULL)$q$,
+    $q$clone_snapshot(NULL, 'tables_x')$q$, 'delete_snapshot(NULL)', $q$split('tables_bobs', NULL)$q$, $q$split(NULL, 'x')$q$,
+    $q$merge_regions('tables_bobs', NULL)$q$, $q$merge_regions(NULL, 'x')$q$]
+  LOOP
+    BEGIN
+      EXECUTE 'SELECT widecol.' || call;
+      RAISE INFO '%: no error', call;
+    EXCEPTION WHEN null_value_not_allowed THEN
+      RAISE INFO '%: %', call, sqlerrm;
+    END;
+  END LOOP;
+END $$;
+
 SET client_min_messages = warning;
 DROP FOREIGN TABLE tables_one, tables_two, tables_ttl, tables_like;
 SELECT widecol.drop_table(name) FROM (SELECT namespace || ':' || name AS name FROM widecol.tables WHERE name LIKE 'tables\_%' OR namespace = 'tables_ns') t \g /dev/null

@@ -31,6 +31,13 @@ wc_arg_cstring(FunctionCallInfo fcinfo, int argno)
 	return text_to_cstring(PG_GETARG_TEXT_PP(argno));
 }
 
+char *
+wc_arg_name(FunctionCallInfo fcinfo, int argno, const char *name)
+{
+	wc_arg_not_null(fcinfo, argno, name);
+	return wc_arg_cstring(fcinfo, argno);
+}
+
 WcSlice
 wc_arg_bytes(FunctionCallInfo fcinfo, int argno)
 {

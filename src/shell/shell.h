@@ -20,6 +20,9 @@ extern void wc_arg_not_null(FunctionCallInfo fcinfo, int argno, const char *name
 /* A text argument as a C string in the database's encoding. */
 extern char *wc_arg_cstring(FunctionCallInfo fcinfo, int argno);
 
+/* The same of an argument that must not be NULL (22004, which names it). */
+extern char *wc_arg_name(FunctionCallInfo fcinfo, int argno, const char *name);
+
 /* A bytea argument, detoasted. */
 extern WcSlice wc_arg_bytes(FunctionCallInfo fcinfo, int argno);
 

@@ -45,8 +45,8 @@ wc_require_no_snapshot(const WcTableDesc *desc)
 Datum
 widecol_rename_table(PG_FUNCTION_ARGS)
 {
-	char	   *name = wc_arg_cstring(fcinfo, 0);
-	char	   *new_name = wc_arg_cstring(fcinfo, 1);
+	char	   *name = wc_arg_name(fcinfo, 0, "name");
+	char	   *new_name = wc_arg_name(fcinfo, 1, "new_name");
 	List	   *relids;
 	ListCell   *lc;
 	WcTableDesc *desc = wc_owner_open(wc_client_embedded(), name, "rename", NIL, &relids);
@@ -83,10 +83,12 @@ widecol_clone_table_schema(PG_FUNCTION_ARGS)
 {
 	WcClientStore *store = wc_arg_store(fcinfo, 3);
 	WcTableDesc *desc;
-	char	   *new_name = wc_arg_cstring(fcinfo, 1);
+	char	   *name = wc_arg_name(fcinfo, 0, "name");
+	char	   *new_name = wc_arg_name(fcinfo, 1, "new_name");
 
+	wc_arg_not_null(fcinfo, 2, "preserve_splits");
 	wc_owner_require_usage(store);
-	desc = wc_client_store_table(store, wc_arg_cstring(fcinfo, 0), false);
+	desc = wc_client_store_table(store, name, false);
 	if (PG_GETARG_BOOL(2))
 		wc_client_store_read_splits(store, desc);
 	split_name(new_name, desc);
@@ -108,7 +110,7 @@ static void
 set_disabled(FunctionCallInfo fcinfo, bool disabled)
 {
 	WcClientStore *store = wc_arg_store(fcinfo, 1);
-	WcTableDesc *desc = wc_owner_open_name(store, wc_arg_cstring(fcinfo, 0));
+	WcTableDesc *desc = wc_owner_open_name(store, wc_arg_name(fcinfo, 0, "name"));
 
 	if (wc_client_store_table_enabled(store, desc) == !disabled)
 		return;

@@ -63,7 +63,7 @@ widecol_drop_namespace(PG_FUNCTION_ARGS)
 	WcClientStore *store = wc_arg_store(fcinfo, 1);
 
 	wc_owner_require_usage(store);
-	wc_client_store_drop_namespace(store, wc_arg_cstring(fcinfo, 0));
+	wc_client_store_drop_namespace(store, wc_arg_name(fcinfo, 0, "namespace"));
 	PG_RETURN_VOID();
 }
 

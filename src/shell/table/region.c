@@ -98,18 +98,25 @@ find_split(const WcTableDesc *desc, WcSlice key, bool *found)
 	return i;
 }
 
+static WcSlice
+split_point_arg(FunctionCallInfo fcinfo, int argno)
+{
+	wc_arg_not_null(fcinfo, argno, "split_point");
+	return wc_row_check(wc_arg_bytes(fcinfo, argno));
+}
+
 /* split(name, split_point): a split point more */
 Datum
 widecol_split(PG_FUNCTION_ARGS)
 {
 	WcTableDesc *desc;
-	WcSlice		key = wc_row_check(wc_arg_bytes(fcinfo, 1));
+	WcSlice		key = split_point_arg(fcinfo, 1);
 	WcSlice    *splits;
 	char		shown[SHOWN_MAX];
 	bool		found;
 	uint32		at;
 
-	desc = wc_owner_open_name(wc_client_embedded(), wc_arg_cstring(fcinfo, 0));
+	desc = wc_owner_open_name(wc_client_embedded(), wc_arg_name(fcinfo, 0, "name"));
 	at = find_split(desc, key, &found);
 	if (found)
 		ereport(ERROR,
@@ -135,12 +142,12 @@ Datum
 widecol_merge_regions(PG_FUNCTION_ARGS)
 {
 	WcTableDesc *desc;
-	WcSlice		key = wc_row_check(wc_arg_bytes(fcinfo, 1));
+	WcSlice		key = split_point_arg(fcinfo, 1);
 	char		shown[SHOWN_MAX];
 	bool		found;
 	uint32		at;
 
-	desc = wc_owner_open_name(wc_client_embedded(), wc_arg_cstring(fcinfo, 0));
+	desc = wc_owner_open_name(wc_client_embedded(), wc_arg_name(fcinfo, 0, "name"));
 	at = find_split(desc, key, &found);
 	if (!found)
 		ereport(ERROR,

@@ -166,8 +166,8 @@ make_copy(const WcTableDesc *from, WcTableDesc *desc)
 Datum
 widecol_snapshot(PG_FUNCTION_ARGS)
 {
-	char	   *name = wc_arg_cstring(fcinfo, 0);
-	char	   *snapshot = wc_arg_cstring(fcinfo, 1);
+	char	   *name = wc_arg_name(fcinfo, 0, "name");
+	char	   *snapshot = wc_arg_name(fcinfo, 1, "snapshot");
 	WcTableDesc *from;
 	WcTableDesc *desc;
 
@@ -195,7 +195,8 @@ widecol_snapshot(PG_FUNCTION_ARGS)
 Datum
 widecol_clone_snapshot(PG_FUNCTION_ARGS)
 {
-	char	   *snapshot = wc_arg_cstring(fcinfo, 0);
+	char	   *snapshot = wc_arg_name(fcinfo, 0, "snapshot");
+	char	   *new_name = wc_arg_name(fcinfo, 1, "new_name");
 	WcTableDesc *from;
 	WcTableDesc *desc;
 
@@ -203,7 +204,7 @@ widecol_clone_snapshot(PG_FUNCTION_ARGS)
 	wc_owner_require_usage(wc_client_embedded());
 	from = open_snapshot(snapshot);
 	desc = open_snapshot(snapshot);
-	set_name(desc, wc_arg_cstring(fcinfo, 1));
+	set_name(desc, new_name);
 	desc->origin = wc_slice(NULL, 0);
 	desc->disabled = false;
 	desc->owner = InvalidOid;
@@ -277,7 +278,7 @@ widecol_restore_snapshot(PG_FUNCTION_ARGS)
 Datum
 widecol_delete_snapshot(PG_FUNCTION_ARGS)
 {
-	char	   *snapshot = wc_arg_cstring(fcinfo, 0);
+	char	   *snapshot = wc_arg_name(fcinfo, 0, "snapshot");
 	WcTableDesc *desc;
 	List	   *relids;
 

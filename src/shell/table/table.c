@@ -292,8 +292,10 @@ widecol_drop_table(PG_FUNCTION_ARGS)
 	WcClientStore *store = wc_arg_store(fcinfo, 2);
 	char	   *name;
 	List	   *relids;
-	WcTableDesc *desc = open_owned(fcinfo, store, "drop", &name, &relids);
+	WcTableDesc *desc;
 
+	wc_arg_not_null(fcinfo, 1, "cascade");
+	desc = open_owned(fcinfo, store, "drop", &name, &relids);
 	if (relids != NIL)
 		drop_foreign_tables(store, name, relids, PG_GETARG_BOOL(1));
 	wc_client_store_drop_table(store, desc);
@@ -314,7 +316,8 @@ widecol_truncate_table(PG_FUNCTION_ARGS)
 Datum
 widecol_alter_table_owner(PG_FUNCTION_ARGS)
 {
-	wc_owner_change(wc_arg_cstring(fcinfo, 0), get_role_oid(NameStr(*PG_GETARG_NAME(1)), false));
+	wc_arg_not_null(fcinfo, 1, "owner");
+	wc_owner_change(wc_arg_name(fcinfo, 0, "name"), get_role_oid(NameStr(*PG_GETARG_NAME(1)), false));
 	PG_RETURN_VOID();
 }
 
