@@ -130,6 +130,24 @@ INSERT INTO m_ts (k, raw, v) VALUES (3, '\x80000003', 'right');
 INSERT INTO m_ts (k, raw, v) VALUES (4, '\x80000003', 'wrong');
 SELECT k, v FROM m_ts ORDER BY k;
 
+-- a timestamp that is assigned dates the cell, also if the cell has it already
+INSERT INTO m_ts (k, v, at) VALUES (10, 'a', 100), (11, 'b', 100), (12, 'c', 100), (13, 'd', 100), (14, 'e', 100), (15, 'f', 100);
+UPDATE m_ts SET v = 'b', at = 100 WHERE k = 10 RETURNING k, v, at;
+UPDATE m_ts SET v = v, at = at WHERE k = 11 RETURNING k, v, at;
+UPDATE m_ts SET k = 22, at = 100 WHERE k = 12 RETURNING k, v, at;
+UPDATE m_ts SET v = 'd' WHERE k = 13 RETURNING k, v, at;
+SELECT k, v, CASE WHEN at < 1000 THEN at END AS at FROM m_ts WHERE k >= 10 ORDER BY k;
+-- a row stays when all versions of its only cell are taken away, or the array was empty before
+UPDATE m_ts SET old = '{}' WHERE k = 14;
+UPDATE m_ts SET old = NULL WHERE k = 15;
+SELECT k, v, at, old FROM m_ts WHERE k IN (14, 15) ORDER BY k;
+UPDATE m_ts SET old = '{}' WHERE k = 15;
+SELECT k, v, at, old FROM m_ts WHERE k IN (14, 15) ORDER BY k;
+CREATE FOREIGN TABLE m_old (k int OPTIONS (rowkey '1'), old widecol.version[]) SERVER widecol;
+INSERT INTO m_old VALUES (1, '{}'), (2, ARRAY[(7, 'x')::widecol.version]), (3, NULL);
+UPDATE m_old SET old = '{}';
+SELECT * FROM m_old ORDER BY k;
+
 -- only the raw key
 CREATE FOREIGN TABLE m_raw (key bytea OPTIONS (rowkey 'raw'), v text) SERVER widecol;
 INSERT INTO m_raw VALUES ('\x00ff', 'a'), ('b', 'b');
@@ -287,5 +305,5 @@ SELECT v FROM m_late WHERE k = 2;
 SET client_min_messages = warning;
 DROP TABLE m_part;
 DROP TABLE m_oid_parent CASCADE;
-DROP FOREIGN TABLE m, m_dup, m_gen, m_ts, m_raw, m_cell, m_some, m_both, m_late;
-SELECT widecol.drop_table(t) FROM unnest(ARRAY['m', 'm_dup', 'm_gen', 'm_ts', 'm_raw', 'm_cell', 'm_part1', 'm_both', 'm_late', 'm_new', 'm_oid']) t;
+DROP FOREIGN TABLE m, m_dup, m_gen, m_ts, m_old, m_raw, m_cell, m_some, m_both, m_late;
+SELECT widecol.drop_table(t) FROM unnest(ARRAY['m', 'm_dup', 'm_gen', 'm_ts', 'm_old', 'm_raw', 'm_cell', 'm_part1', 'm_both', 'm_late', 'm_new', 'm_oid']) t;

@@ -84,6 +84,14 @@ is_rewritten(WcModify *m, const WcRelColumn *col, TupleTableSlot *old, TupleTabl
 	return false;
 }
 
+/* Does the UPDATE say what the column shows?  A timestamp may be assigned again, versions that are the same do not count. */
+static bool
+is_given(WcModify *m, int i, TupleTableSlot *old, TupleTableSlot *new)
+{
+	return wc_modify_changes(m, i, old, new) &&
+		(m->wrel->columns[i].role == WC_ROLE_TIMESTAMP || wc_modify_differs(i, old, new));
+}
+
 static void
 hide_old_times(WcModify *m, TupleTableSlot *old, TupleTableSlot *new, Shown *shown)
 {
@@ -92,7 +100,7 @@ hide_old_times(WcModify *m, TupleTableSlot *old, TupleTableSlot *new, Shown *sho
 		const WcRelColumn *col = &m->wrel->columns[i];
 
 		if ((col->role == WC_ROLE_TIMESTAMP || col->role == WC_ROLE_VERSIONS) &&
-			!(wc_modify_changes(m, i, old, new) && wc_modify_differs(i, old, new)) && is_rewritten(m, col, old, new))
+			!is_given(m, i, old, new) && is_rewritten(m, col, old, new))
 			shown->isnull[i] = true;
 	}
 }

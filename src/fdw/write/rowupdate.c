@@ -180,15 +180,24 @@ move(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 
 /* --- in place ---------------------------------------------------------------------*/
 
+/* Has the UPDATE deleted the cell, which columns of the new row may still show? (gone: of each place; NULL: nothing) */
+static bool
+is_gone(const WcModify *m, const bool *gone, uint32 family, WcSlice qualifier)
+{
+	const WcPlace *place = gone == NULL ? NULL : wc_versionwrite_place(m, family, qualifier);
+
+	return place != NULL && gone[place - m->places];
+}
+
 /* Has the row no value for this foreign table? */
 static bool
-is_empty(WcModify *m, TupleTableSlot *slot)
+is_empty(WcModify *m, TupleTableSlot *slot, const bool *gone)
 {
 	for (int i = 0; i < m->nputs; i++)
-		if (!slot->tts_isnull[m->puts[i].index])
+		if (!slot->tts_isnull[m->puts[i].index] && !is_gone(m, gone, m->puts[i].family, m->puts[i].qualifier))
 			return false;
 	for (int i = 0; i < m->nshown; i++)
-		if (!slot->tts_isnull[m->shown[i].index])
+		if (!slot->tts_isnull[m->shown[i].index] && !is_gone(m, gone, m->shown[i].family, m->shown[i].qualifier))
 			return false;
 	for (int i = 0; i < m->nmaps; i++)
 	{
@@ -204,6 +213,8 @@ static void
 update_in_place(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 {
 	WcRowWrite *w = &m->write;
+	bool	   *gone = palloc0(sizeof(bool) * Max(m->nplaces, 1));
+	bool		any = false;
 
 	for (int i = 0; i < m->nputs; i++)
 	{
@@ -227,13 +238,16 @@ update_in_place(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 	}
 	for (int i = 0; i < m->nplaces; i++)
 		if (wc_versionwrite_changes(m, &m->places[i], old, new))
-			(void) wc_versionwrite_update(m, &m->places[i], old, new);
+		{
+			gone[i] = !wc_versionwrite_update(m, &m->places[i], old, new);
+			any |= !gone[i];
+		}
 
 	if (w->nitems == 0)
 		return;
-	if (is_empty(m, new))
+	if (!any && is_empty(m, new, gone))
 		wc_rowmodify_put_marker(m);
-	else if (m->wrel->marker_column < 0 && is_empty(m, old))
+	else if (m->wrel->marker_column < 0 && is_empty(m, old, NULL))
 		wc_rowwrite_clear(w, WC_ITEM_CLEAR_COLUMN, m->wrel->default_family, wc_slice(NULL, 0));
 	wc_rowwrite_send(w, m->cid, NULL, 0);
 }
@@ -273,8 +287,8 @@ wc_rowupdate(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 		if (!wc_slice_eq(wc_buf_slice(&m->old.key), wc_buf_slice(&m->write.key)))
 		{
 			wc_rowmodify_check_old(m, &m->old.key, old->tts_values, old->tts_isnull, "updated");
-			move(m, old, new);
 			m->key_moved = true;
+			move(m, old, new);
 			wc_nested_note(m->estate, m->wrel->desc->id, wc_buf_slice(&m->write.key));
 			return;
 		}

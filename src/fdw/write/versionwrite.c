@@ -361,9 +361,24 @@ value_changes(const WcModify *m, const WcPlace *place, TupleTableSlot *old, Tupl
 		wc_modify_changes(m, place->put->index, old, new);
 }
 
+/* A timestamp counts as given if it is assigned, also if it is the one that the cell has. */
+static bool
+gives_timestamp(const WcModify *m, const WcPlace *place, TupleTableSlot *old, TupleTableSlot *new)
+{
+	ListCell   *lc;
+
+	foreach(lc, place->timestamps)
+		if (!new->tts_isnull[lfirst_int(lc)] && wc_modify_changes(m, lfirst_int(lc), old, new))
+			return true;
+	return false;
+}
+
 bool
 wc_versionwrite_changes(const WcModify *m, const WcPlace *place, TupleTableSlot *old, TupleTableSlot *new)
 {
+	/* a row that is moved is written anew */
+	if (m->key_moved && place->put && !new->tts_isnull[place->put->index] && gives_timestamp(m, place, old, new))
+		return true;
 	return value_changes(m, place, old, new) || any_changes(m, place->timestamps, old, new) ||
 		any_changes(m, place->versions, old, new);
 }
@@ -376,7 +391,7 @@ wc_versionwrite_update(WcModify *m, const WcPlace *place, TupleTableSlot *old, T
 
 	memcpy(isnull, new->tts_isnull, sizeof(bool) * m->wrel->natts);
 	foreach(lc, place->timestamps)
-		isnull[lfirst_int(lc)] |= !column_changes(m, lfirst_int(lc), old, new);
+		isnull[lfirst_int(lc)] |= !wc_modify_changes(m, lfirst_int(lc), old, new);
 	foreach(lc, place->versions)
 		isnull[lfirst_int(lc)] |= !column_changes(m, lfirst_int(lc), old, new);
 	if (place->put && any_changes(m, place->versions, old, new) && !value_changes(m, place, old, new))
