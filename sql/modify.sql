@@ -147,6 +147,33 @@ CREATE FOREIGN TABLE m_old (k int OPTIONS (rowkey '1'), old widecol.version[]) S
 INSERT INTO m_old VALUES (1, '{}'), (2, ARRAY[(7, 'x')::widecol.version]), (3, NULL);
 UPDATE m_old SET old = '{}';
 SELECT * FROM m_old ORDER BY k;
+-- older versions that the family does not keep any more, but that are still stored, stay hidden
+CREATE FOREIGN TABLE m_times (
+  k int OPTIONS (rowkey '1'),
+  v int,
+  at bigint OPTIONS (qualifier 'v', attribute 'timestamp'),
+  w widecol.version[] OPTIONS (qualifier 'w')
+) SERVER widecol OPTIONS (families '{"cf": {"packing": "cell"}}');
+INSERT INTO m_times (k, v, at) VALUES (1, 1, 2000), (2, 1, 2000);
+UPDATE m_times SET v = 2, at = 3000;
+UPDATE m_times SET v = 3, at = 1000 WHERE k = 1;
+INSERT INTO m_times (k, v, at) VALUES (2, 3, 1000);
+UPDATE m_times SET w = ARRAY[(2000, 'a')::widecol.version] WHERE k = 1;
+UPDATE m_times SET w = ARRAY[(3000, 'b')::widecol.version] WHERE k = 1;
+UPDATE m_times SET w = ARRAY[(1000, 'c')::widecol.version] WHERE k = 1;
+SELECT * FROM m_times ORDER BY k;
+CREATE FOREIGN TABLE m_times_in_one (
+  k int OPTIONS (rowkey '1'),
+  v int,
+  at bigint OPTIONS (qualifier 'v', attribute 'timestamp')
+) SERVER widecol OPTIONS (families '{"cf": {"packing": "row"}}');
+INSERT INTO m_times_in_one VALUES (1, 1, 2000);
+BEGIN;
+UPDATE m_times_in_one SET at = 3000;
+UPDATE m_times_in_one SET v = v + 1, at = 1000;
+SELECT * FROM m_times_in_one;
+COMMIT;
+SELECT * FROM m_times_in_one;
 
 -- only the raw key
 CREATE FOREIGN TABLE m_raw (key bytea OPTIONS (rowkey 'raw'), v text) SERVER widecol;
@@ -305,5 +332,5 @@ SELECT v FROM m_late WHERE k = 2;
 SET client_min_messages = warning;
 DROP TABLE m_part;
 DROP TABLE m_oid_parent CASCADE;
-DROP FOREIGN TABLE m, m_dup, m_gen, m_ts, m_old, m_raw, m_cell, m_some, m_both, m_late;
-SELECT widecol.drop_table(t) FROM unnest(ARRAY['m', 'm_dup', 'm_gen', 'm_ts', 'm_old', 'm_raw', 'm_cell', 'm_part1', 'm_both', 'm_late', 'm_new', 'm_oid']) t;
+DROP FOREIGN TABLE m, m_dup, m_gen, m_ts, m_old, m_times, m_times_in_one, m_raw, m_cell, m_some, m_both, m_late;
+SELECT widecol.drop_table(t) FROM unnest(ARRAY['m', 'm_dup', 'm_gen', 'm_ts', 'm_old', 'm_times', 'm_times_in_one', 'm_raw', 'm_cell', 'm_part1', 'm_both', 'm_late', 'm_new', 'm_oid']) t;

@@ -20,7 +20,8 @@
 #define SCAN_AGGREGATION	0x1000	/* an aggregation follows, behind the filter */
 #define SCAN_FILTER_TEXT	0x2000	/* a filter in HBase's language follows, behind the aggregation */
 #define SCAN_DISTINCT		0x4000	/* distinct_parts and distinct_keys follow, at the end */
-#define SCAN_FLAGS			0x7FFF
+#define SCAN_UNCAPPED		0x8000
+#define SCAN_FLAGS			0xFFFF
 
 #define RANGE_START_INCLUSIVE	0x01
 #define RANGE_STOP_INCLUSIVE	0x02
@@ -423,7 +424,8 @@ wc_scan_encode(WcBuf *out, const WcScan *scan)
 						 (scan->count_cells ? SCAN_COUNT_CELLS : 0) |
 						 (scan->aggregation != NULL ? SCAN_AGGREGATION : 0) |
 						 (scan->filter_text.len > 0 ? SCAN_FILTER_TEXT : 0) |
-						 (scan->distinct_parts > 0 ? SCAN_DISTINCT : 0));
+						 (scan->distinct_parts > 0 ? SCAN_DISTINCT : 0) |
+						 (scan->uncapped ? SCAN_UNCAPPED : 0));
 	wc_buf_append_varint(out, scan->versions);
 	if (time_range)
 	{
@@ -573,6 +575,7 @@ header_decode(WcDecoder *d, WcScan *scan)
 	scan->merged = (flags & SCAN_MERGED) != 0;
 	scan->measured = (flags & SCAN_MEASURED) != 0;
 	scan->count_cells = (flags & SCAN_COUNT_CELLS) != 0;
+	scan->uncapped = (flags & SCAN_UNCAPPED) != 0;
 	scan->versions = (uint32_t) wc_decode_varint_max(d, UINT32_MAX);
 	if ((flags & SCAN_TIME_RANGE) != 0)
 	{

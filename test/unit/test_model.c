@@ -801,6 +801,7 @@ assert_same_scan(const WcScan *a, const WcScan *b)
 	assert_int_equal(a->key_only, b->key_only);
 	assert_true(a->row_limit == b->row_limit && a->row_offset == b->row_offset && a->batch_rows == b->batch_rows);
 	assert_int_equal(a->count_cells, b->count_cells);
+	assert_int_equal(a->uncapped, b->uncapped);
 	assert_int_equal(a->column_limit, b->column_limit);
 	assert_int_equal(a->column_offset, b->column_offset);
 }
@@ -868,9 +869,10 @@ scans_round_trip(void **state)
 	round_trip_scan(&scan);
 	wc_scan_init(&scan, 1);
 	round_trip_scan(&scan);
-	for (int flag = 0; flag < 8; flag++)
+	for (int flag = 0; flag < 9; flag++)
 	{
 		wc_scan_init(&scan, 1);
+		scan.uncapped = flag == 8;
 		scan.merged = flag == 5;
 		scan.measured = flag == 6;
 		scan.count_cells = flag == 7;

@@ -824,6 +824,34 @@ test_filter_on_timestamps_of_raw_scans(void **state)
 	kit_close(&kit);
 }
 
+/* --- versions beyond those that the family keeps ------------------------------*/
+
+static void
+test_uncapped(void **state)
+{
+	EACH_PACKING(p)
+	{
+		bool		cells = *p == WC_PACKING_CELL;	/* packing row has dropped the others when they were written */
+		Kit			kit;
+		WcScan		s;
+
+		fill_versions(&kit, *p, 1);
+		wc_scan_init(&s, kit.table);
+		s.versions = 9;
+		s.want_ts = true;
+		assert_string_equal(kit_scan_as(&kit, false, &s), "r1{f:@40=4 f:a@40=4 g:z@25=z} r2{f:b@15=b}");
+		s.uncapped = true;
+		assert_string_equal(kit_scan_as(&kit, false, &s), cells ?
+							"r1{f:@40=4 f:@30=3 f:@20=2 f:@10=1 f:a@40=4 f:a@30=3 f:a@20=2 f:a@10=1 g:z@25=z} r2{f:b@15=b}" :
+							"r1{f:@40=4 f:a@40=4 g:z@25=z} r2{f:b@15=b}");
+		s.versions = 2;
+		assert_string_equal(kit_scan_as(&kit, false, &s), cells ?
+							"r1{f:@40=4 f:@30=3 f:a@40=4 f:a@30=3 g:z@25=z} r2{f:b@15=b}" :
+							"r1{f:@40=4 f:a@40=4 g:z@25=z} r2{f:b@15=b}");
+		kit_close(&kit);
+	}
+}
+
 int
 main(void)
 {
@@ -844,7 +872,8 @@ main(void)
 		cmocka_unit_test(test_reads_a_moment),
 		cmocka_unit_test(test_filter_on_timestamps),
 		cmocka_unit_test(test_filter_on_timestamps_of_rows_with_one_version),
-		cmocka_unit_test(test_filter_on_timestamps_of_raw_scans)
+		cmocka_unit_test(test_filter_on_timestamps_of_raw_scans),
+		cmocka_unit_test(test_uncapped)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

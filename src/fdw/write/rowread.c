@@ -116,6 +116,7 @@ wc_rowread_versions(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice 
 	scan.want_ts = true;
 	scan.key_only = true;
 	scan.versions = WC_VERSIONS_MAX;
+	scan.uncapped = true;
 	client_scan = wc_client_scan_open(&scan, wc_client_snapshot(NULL), all_own_writes(), 1, CurrentMemoryContext);
 	*nversions = 0;
 	while (wc_client_next_row(client_scan, &found))

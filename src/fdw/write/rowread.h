@@ -30,7 +30,10 @@ extern WcTtlReader *wc_ttlreader_create(const WcRelation *wrel, CommandId cid, M
  * exist any more. */
 extern bool wc_ttlreader_find(WcTtlReader *reader, WcSlice row, uint32 family, WcSlice qualifier, int64 ts, int64 *ttl_us);
 
-/* The timestamps of a column's visible versions as of now, own writes included; newest first. */
+/*
+ * The timestamps of a column's versions as of now, own writes included; newest first.  Also of those that are hidden because
+ * the family keeps fewer: they would be visible if the newer ones were deleted.
+ */
 extern int64 *wc_rowread_versions(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier,
 								  int *nversions);
 

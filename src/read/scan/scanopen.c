@@ -318,6 +318,8 @@ open_family(OpenContext *c, uint32_t i, WcError *err)
 	uint32_t	n = s->nfamilies;
 	WcStatus	status;
 
+	if (scan->uncapped)
+		o.attrs.versions = WC_VERSIONS_MAX;
 	status = family_columns(s, family, &o, &f.wanted, err);
 	f.existence = decides_existence(scan, family->id);
 	if (status != WC_OK || !(f.wanted || f.existence))
