@@ -11,7 +11,7 @@
 #include "wire/message/ring.h"
 
 #define WC_SEGMENT_MAGIC		0x57435347	/* "WCSG" */
-#define WC_PROTOCOL_VERSION		14
+#define WC_PROTOCOL_VERSION		15
 
 #define WC_REQUEST_RING			(64 * 1024)
 #define WC_RESPONSE_RING		(128 * 1024)
