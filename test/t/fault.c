@@ -14,8 +14,8 @@
  *     trace part call...
  *
  * kill: the engine's process dies at the call of that number, counted from 1 by each process, before the call does
- * anything; the file is removed.  trace: a line for each call, and the name of its file, is appended to the file
- * WIDECOL_FAULT.trace.
+ * anything; the file is removed.  A process that has counted further, for an earlier file, dies at its next call.
+ * trace: a line for each call, and the name of its file, is appended to the file WIDECOL_FAULT.trace.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -111,7 +111,7 @@ fails(const char *call, const char *path)
 		trace(control, call, path);
 	else if (strcmp(verb, "kill") == 0)
 	{
-		if (atomic_fetch_add(&ncalls, 1) + 1 == number && is_engine() && REAL(int, unlink, const char *) (control) == 0)
+		if (atomic_fetch_add(&ncalls, 1) + 1 >= number && is_engine() && REAL(int, unlink, const char *) (control) == 0)
 			kill(getpid(), SIGKILL);
 	}
 	else if (number != 0 && (strcmp(verb, "once") != 0 || REAL(int, unlink, const char *) (control) == 0))
