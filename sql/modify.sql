@@ -175,6 +175,25 @@ SELECT * FROM m_times_in_one;
 COMMIT;
 SELECT * FROM m_times_in_one;
 
+-- columns that show one cell: RETURNING shows in all of them what one was given
+CREATE FOREIGN TABLE m_shared (
+  k int OPTIONS (rowkey '1'),
+  v int OPTIONS (qualifier 'q'),
+  at bigint OPTIONS (qualifier 'q', attribute 'timestamp'),
+  since timestamptz OPTIONS (qualifier 'q', attribute 'timestamp'),
+  old widecol.version[] OPTIONS (qualifier 'q')
+) SERVER widecol;
+INSERT INTO m_shared (k, v, at) VALUES (1, 1, 100) RETURNING k, v, at, extract(epoch FROM since), old;
+UPDATE m_shared SET old = ARRAY[(1000, '\x00000063')::widecol.version, (50, '\x00000007')::widecol.version] WHERE k = 1 RETURNING k, v, at, extract(epoch FROM since);
+SELECT k, v, at, extract(epoch FROM since) FROM m_shared;
+UPDATE m_shared SET old = '{}' WHERE k = 1 RETURNING k, v, at, since;
+SELECT k, v, at, since FROM m_shared;
+UPDATE m_shared SET old = '{}', v = 5 WHERE k = 1 RETURNING k, v, at;
+INSERT INTO m_shared (k, old) VALUES (2, ARRAY[(7, '\x00000008')::widecol.version]) RETURNING k, v, at;
+UPDATE m_shared SET k = 3, old = ARRAY[(8, '\x00000009')::widecol.version] WHERE k = 2 RETURNING k, v, at;
+SELECT k, v, at FROM m_shared WHERE k > 1;
+UPDATE m_shared SET old = ARRAY[(9, '\x09')::widecol.version] WHERE k = 3 RETURNING k, v, at;
+
 -- only the raw key
 CREATE FOREIGN TABLE m_raw (key bytea OPTIONS (rowkey 'raw'), v text) SERVER widecol;
 INSERT INTO m_raw VALUES ('\x00ff', 'a'), ('b', 'b');
@@ -332,5 +351,5 @@ SELECT v FROM m_late WHERE k = 2;
 SET client_min_messages = warning;
 DROP TABLE m_part;
 DROP TABLE m_oid_parent CASCADE;
-DROP FOREIGN TABLE m, m_dup, m_gen, m_ts, m_old, m_times, m_times_in_one, m_raw, m_cell, m_some, m_both, m_late;
-SELECT widecol.drop_table(t) FROM unnest(ARRAY['m', 'm_dup', 'm_gen', 'm_ts', 'm_old', 'm_times', 'm_times_in_one', 'm_raw', 'm_cell', 'm_part1', 'm_both', 'm_late', 'm_new', 'm_oid']) t;
+DROP FOREIGN TABLE m, m_dup, m_gen, m_ts, m_old, m_times, m_times_in_one, m_shared, m_raw, m_cell, m_some, m_both, m_late;
+SELECT widecol.drop_table(t) FROM unnest(ARRAY['m', 'm_dup', 'm_gen', 'm_ts', 'm_old', 'm_times', 'm_times_in_one', 'm_shared', 'm_raw', 'm_cell', 'm_part1', 'm_both', 'm_late', 'm_new', 'm_oid']) t;

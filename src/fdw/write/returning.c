@@ -3,7 +3,7 @@
  *
  * Stored bytes do not hold all of a given value: timestamps in milliseconds, keys without a numeric's scale, maps whose
  * members are text.  So the written bytes are decoded again.  The timestamp of a cell is that of the commit, which is
- * not known yet: it shows as NULL.
+ * not known yet: it shows as NULL.  If the row was given the versions of a cell, the newest is the cell's value.
  */
 #include "postgres.h"
 
@@ -11,6 +11,7 @@
 
 #include "fdw/row/map.h"
 #include "fdw/write/returning.h"
+#include "fdw/write/versionwrite.h"
 
 typedef struct Shown
 {
@@ -127,6 +128,8 @@ wc_returning_show(WcModify *m, const ResultRelInfo *rinfo, TupleTableSlot *old, 
 	show_maps(m, old, slot, &shown);
 	if (old != NULL)
 		hide_old_times(m, old, slot, &shown);
+	for (int i = 0; i < m->nplaces; i++)
+		wc_versionwrite_show(m, &m->places[i], old, slot, shown.values, shown.isnull);
 	ExecClearTuple(slot);
 	memcpy(slot->tts_values, shown.values, natts * sizeof(Datum));
 	memcpy(slot->tts_isnull, shown.isnull, natts * sizeof(bool));

@@ -116,12 +116,18 @@ check_timestamp(const WcModify *m, int i, int64 ts)
 						   (long long) WC_TS_LATEST - 1)));
 }
 
+static bool
+is_timestamptz(const WcModify *m, int i)
+{
+	return getBaseType(m->wrel->columns[i].type) == TIMESTAMPTZOID;
+}
+
 static int64
 timestamp_of(const WcModify *m, int i, Datum value)
 {
 	int64		ts = DatumGetInt64(value);
 
-	if (getBaseType(m->wrel->columns[i].type) == TIMESTAMPTZOID)
+	if (is_timestamptz(m, i))
 	{
 		if (TIMESTAMP_NOT_FINITE(ts))
 			ts = -1;
@@ -397,4 +403,41 @@ wc_versionwrite_update(WcModify *m, const WcPlace *place, TupleTableSlot *old, T
 	if (place->put && any_changes(m, place->versions, old, new) && !value_changes(m, place, old, new))
 		isnull[place->put->index] = true;
 	return write_place(m, place, new->tts_values, isnull, false);
+}
+
+void
+wc_versionwrite_show(const WcModify *m, const WcPlace *place, TupleTableSlot *old, TupleTableSlot *new, Datum *values, bool *isnull)
+{
+	const WcPutColumn *put = place->put;
+	bool	   *left_out = palloc(sizeof(bool) * m->wrel->natts);
+	WcVersion  *versions;
+	bool		emptied;
+	ListCell   *lc;
+	int64		ts;
+	int			n;
+
+	memcpy(left_out, new->tts_isnull, sizeof(bool) * m->wrel->natts);
+	foreach(lc, place->versions)
+		left_out[lfirst_int(lc)] |= old != NULL && !column_changes(m, lfirst_int(lc), old, new);
+	foreach(lc, place->timestamps)
+		left_out[lfirst_int(lc)] |= old != NULL && !wc_modify_changes(m, lfirst_int(lc), old, new);
+	n = given_versions(m, place, new->tts_values, left_out, &versions);
+	ts = n > 0 ? versions[0].ts : given_timestamp(m, place, new->tts_values, left_out);
+	emptied = ts == WC_TS_LATEST && old != NULL && any_changes(m, place->versions, old, new) &&
+		!(value_changes(m, place, old, new) && !new->tts_isnull[put->index]);
+	if (ts == WC_TS_LATEST && !emptied)
+		return;
+	if ((n > 0 || emptied) && put != NULL && m->wrel->columns[put->index].role == WC_ROLE_VALUE)
+	{
+		WcCodecWhere where = {.table = m->wrel->relname,.row = wc_buf_slice(&m->write.key)};
+
+		isnull[put->index] = emptied;
+		if (n > 0)
+			values[put->index] = wc_codec_decode(put->codec, versions[0].value, &where);
+	}
+	foreach(lc, place->timestamps)
+	{
+		isnull[lfirst_int(lc)] = emptied;
+		values[lfirst_int(lc)] = Int64GetDatum(ts - (is_timestamptz(m, lfirst_int(lc)) ? UNIX_EPOCH_US : 0));
+	}
 }

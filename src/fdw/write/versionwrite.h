@@ -25,6 +25,13 @@ extern bool wc_versionwrite_changes(const WcModify *m, const WcPlace *place, Tup
  * assign are ignored. */
 extern bool wc_versionwrite_update(WcModify *m, const WcPlace *place, TupleTableSlot *old, TupleTableSlot *new);
 
+/*
+ * After an INSERT (old: NULL) or an UPDATE that gives the place's timestamp or versions: sets what the columns of its value and of
+ * its timestamp show then.  Raises 22P03 if the newest version is no value of the column.
+ */
+extern void wc_versionwrite_show(const WcModify *m, const WcPlace *place, TupleTableSlot *old, TupleTableSlot *new,
+								 Datum *values, bool *isnull);
+
 /* The place of this cell; NULL: none. */
 extern const WcPlace *wc_versionwrite_place(const WcModify *m, uint32 family, WcSlice qualifier);
 
