@@ -256,7 +256,6 @@ check "no folder of core calls one that comes after it"
 cat >"$scratch/circles" <<'CIRCLES'
 client/local/local client/local/localask client/local/localscan
 fdw/convert/convert_nested fdw/convert/convert_range
-fdw/plan/aggregate fdw/plan/ahead fdw/plan/distinct fdw/plan/limit fdw/plan/lookahead fdw/plan/lookaheadnode fdw/plan/plan
 read/scan/langrows read/scan/scanfilter read/scan/scangroups read/scan/scanlane read/scan/scanner read/scan/scanopen read/scan/scanparts
 read/txn/txn read/txn/txnspill read/txn/txnview
 CIRCLES

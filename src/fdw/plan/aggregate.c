@@ -41,7 +41,7 @@
 #include "fdw/fdw.h"
 #include "fdw/plan/aggregate.h"
 #include "fdw/plan/cost.h"
-#include "fdw/plan/plan.h"
+#include "fdw/plan/relplan.h"
 #include "fdw/relation/keycontent.h"
 
 /* --- aggregates ---------------------------------------------------------------- */

@@ -31,7 +31,7 @@
 #include "fdw/plan/distinct.h"
 #include "fdw/plan/limit.h"
 #include "fdw/plan/order.h"
-#include "fdw/plan/plan.h"
+#include "fdw/plan/relplan.h"
 
 /* The place of the number of parts in a path's fdw_private. */
 #define WC_PATH_DISTINCT (WC_PATH_LIMITED + 1)

@@ -18,7 +18,7 @@
 #include "client/settings.h"
 #include "fdw/fdw.h"
 #include "fdw/plan/limit.h"
-#include "fdw/plan/plan.h"
+#include "fdw/plan/relplan.h"
 
 /* --- paths -------------------------------------------------------------------- */
 

@@ -24,7 +24,7 @@
 #include "fdw/plan/ahead.h"
 #include "fdw/plan/cost.h"
 #include "fdw/plan/lookahead.h"
-#include "fdw/plan/plan.h"
+#include "fdw/plan/relplan.h"
 
 /* State that the two paths of one join share: the only member of the private lists of ForeignPath and
  * CustomPath. */
@@ -267,12 +267,6 @@ find_lookups(PlannerInfo *root, Path *path, const RelOptInfo *outerrel, List **v
 		found = true;
 	}
 	return found;
-}
-
-bool
-wc_lookahead_is_path(const Path *path)
-{
-	return IsA(path, CustomPath) && ((const CustomPath *) path)->methods == &path_methods;
 }
 
 /*

@@ -28,12 +28,16 @@ extern void wc_lookahead_install(void);
  */
 extern int	wc_lookahead_bind(const PlannerInfo *root, const ForeignPath *path, const List *values);
 
+#define WC_LOOKAHEAD_NAME "Widecol Lookahead"
+
 /* Is the path that of a lookahead node, which only reads its input ahead? */
-extern bool wc_lookahead_is_path(const Path *path);
+static inline bool
+wc_lookahead_is_path(const Path *path)
+{
+	return IsA(path, CustomPath) && strcmp(((const CustomPath *) path)->methods->CustomName, WC_LOOKAHEAD_NAME) == 0;
+}
 
 /* --- for the two files ----------------------------------------------------------- */
-
-#define WC_LOOKAHEAD_NAME "Widecol Lookahead"
 
 /* Outer rows to read at once: first one, so that a query that wants one row waits for one; then so many times
  * as many each time, up to WC_LOOKUP_KEYS_MAX. */

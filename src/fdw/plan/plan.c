@@ -23,10 +23,8 @@
 #include "client/settings.h"
 #include "compat.h"
 #include "fdw/condition/match.h"
-#include "fdw/condition/qual.h"
 #include "fdw/fdw.h"
 #include "fdw/plan/aggregate.h"
-#include "fdw/plan/cost.h"
 #include "fdw/plan/distinct.h"
 #include "fdw/plan/limit.h"
 #include "fdw/plan/lookahead.h"
@@ -34,9 +32,10 @@
 #include "fdw/plan/order.h"
 #include "fdw/plan/plan.h"
 #include "fdw/plan/private.h"
-#include "fdw/plan/systemcolumn.h"
+#include "fdw/plan/relplan.h"
 #include "fdw/plan/untouched.h"
 #include "fdw/plan/warn.h"
+#include "fdw/relation/systemcolumn.h"
 
 /* Below an Append, scans of so many rows at most are asynchronous.  For a thousand rows, the extra cost of the
  * rows has been measured to equal the time saved by opening scans together. */
@@ -45,59 +44,6 @@
 /* The extra cost of a partition's scan that suits an asynchronous Append but is not to be part of one: enough
  * that the planner keeps both paths. */
 #define WC_NOT_ASYNC_FACTOR 1.02
-
-/* Kept in RelOptInfo.fdw_private. */
-typedef struct WcRelPlan
-{
-	WcRelation *wrel;
-	WcTableSize size;
-	WcQuals		quals;			/* of the relation's own clauses */
-} WcRelPlan;
-
-WcRelation *
-wc_plan_member(const RelOptInfo *rel)
-{
-	if (!IS_SIMPLE_REL(rel) || rel->fdwroutine == NULL || rel->fdw_private == NULL ||
-		rel->fdwroutine->GetForeignRelSize != widecolGetForeignRelSize)
-		return NULL;
-	return ((WcRelPlan *) rel->fdw_private)->wrel;
-}
-
-WcRelation *
-wc_plan_relation(const RelOptInfo *rel)
-{
-	return rel->reloptkind == RELOPT_BASEREL ? wc_plan_member(rel) : NULL;
-}
-
-ForeignPath *
-wc_plan_own_path(Path *path, const RelOptInfo *rel)
-{
-	while (IsA(path, ProjectionPath))
-		path = ((ProjectionPath *) path)->subpath;
-	if (!IsA(path, ForeignPath) || path->parent != rel || path->param_info != NULL)
-		return NULL;
-	return IsA(((ForeignPath *) path)->fdw_private, IntList) ? (ForeignPath *) path : NULL;
-}
-
-const WcQuals *
-wc_plan_quals(const RelOptInfo *rel)
-{
-	return &((WcRelPlan *) rel->fdw_private)->quals;
-}
-
-bool
-wc_plan_is_point(const RelOptInfo *rel)
-{
-	return ((WcRelPlan *) rel->fdw_private)->quals.point;
-}
-
-bool
-wc_plan_decides_rows(const RelOptInfo *rel)
-{
-	const WcQuals *quals = &((WcRelPlan *) rel->fdw_private)->quals;
-
-	return quals->local == NIL && !quals->mixed_types;
-}
 
 /*
  * PostgreSQL lets UPDATE fetch the old row as a record without a type.  If the query also names the whole row, a join

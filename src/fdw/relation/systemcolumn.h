@@ -1,8 +1,8 @@
 /*
- * fdw/plan/systemcolumn.h: system columns, which rows of stored tables do not have.
+ * fdw/relation/systemcolumn.h: system columns, which rows of stored tables do not have.
  */
-#ifndef WC_FDW_PLAN_SYSTEMCOLUMN_H
-#define WC_FDW_PLAN_SYSTEMCOLUMN_H
+#ifndef WC_FDW_RELATION_SYSTEMCOLUMN_H
+#define WC_FDW_RELATION_SYSTEMCOLUMN_H
 
 #include "postgres.h"
 

@@ -1,5 +1,5 @@
 /*
- * fdw/plan/systemcolumn.c: system columns, which rows of stored tables do not have.
+ * fdw/relation/systemcolumn.c: system columns, which rows of stored tables do not have.
  */
 #include "postgres.h"
 
@@ -13,7 +13,7 @@
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 
-#include "fdw/plan/systemcolumn.h"
+#include "fdw/relation/systemcolumn.h"
 
 #define CTID_MEMBER (SelfItemPointerAttributeNumber - FirstLowInvalidHeapAttributeNumber)
 

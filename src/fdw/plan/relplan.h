@@ -1,0 +1,42 @@
+/*
+ * fdw/plan/relplan.h: what planning a scan has found out about its relation, for planning the nodes above it.
+ */
+#ifndef WC_FDW_PLAN_RELPLAN_H
+#define WC_FDW_PLAN_RELPLAN_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+#include "fdw/condition/qual.h"
+#include "fdw/plan/cost.h"
+#include "fdw/relation/relation.h"
+
+/* Kept in RelOptInfo.fdw_private, for plan.c alone. */
+typedef struct WcRelPlan
+{
+	WcRelation *wrel;
+	WcTableSize size;
+	WcQuals		quals;			/* of the relation's own clauses */
+} WcRelPlan;
+
+/* The foreign table of a base relation that is ours and whose paths have been made; NULL: any other relation. */
+extern WcRelation *wc_plan_relation(const RelOptInfo *rel);
+
+/* The same, also for a partition or another member of an inheritance tree. */
+extern WcRelation *wc_plan_member(const RelOptInfo *rel);
+
+/* For such a relation: does the engine decide all of its own conditions, so that it returns exactly the wanted
+ * rows? */
+extern bool wc_plan_decides_rows(const RelOptInfo *rel);
+
+/* The relation's own path below projections, without values from other relations; NULL: it is another path. */
+extern ForeignPath *wc_plan_own_path(Path *path, const RelOptInfo *rel);
+
+/* The relation's own conditions. */
+extern const WcQuals *wc_plan_quals(const RelOptInfo *rel);
+
+/* For such a relation: is every range one row? */
+extern bool wc_plan_is_point(const RelOptInfo *rel);
+
+#endif
