@@ -103,6 +103,29 @@ foreach my $i (1 .. $kills)
 }
 cmp_ok(scalar keys %acked, '>', 0, 'there were commits: ' . scalar keys %acked);
 
+# --- an asynchronous commit -----------------------------------------------------------
+# Other sessions see it at once: the reader does not wait for the walwriter, which sleeps here.
+$node->append_conf('postgresql.conf', q{wal_writer_delay = '10s'});
+$node->reload;
+my $late = 0;
+foreach my $i (1 .. 10)
+{
+	$node->safe_psql('postgres', qq{
+SET synchronous_commit = off;
+INSERT INTO heap VALUES (-100 - $i, 'asynchronous', 1);
+INSERT INTO stored_row VALUES (-100 - $i, 'asynchronous', 1);
+INSERT INTO stored_cell VALUES (-100 - $i, 'asynchronous', 1);
+});
+	my ($status, $out) = $node->psql('postgres', qq{
+SET statement_timeout = '5s';
+SELECT count(*) FROM stored_row WHERE k < -100;
+});
+	$late++ if $status != 0 || $out ne $i;
+}
+is($late, 0, 'readers see asynchronous commits at once');
+$node->append_conf('postgresql.conf', q{wal_writer_delay = '200ms'});
+$node->reload;
+
 # --- a transaction that is not kept in memory ---------------------------------------
 # Of which a part is in the store at a checkpoint, and whose apply a crash interrupts, most likely.
 $node->safe_psql('postgres', q{
