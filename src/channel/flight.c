@@ -449,6 +449,7 @@ wc_following_await_briefly(uint64 xid, int ms)
 	}
 	pgstat_report_wait_end();
 	atomic_fetch_sub(&following->readers, 1);
+	require_postmaster();
 	CHECK_FOR_INTERRUPTS();
 	return true;
 }

@@ -11,6 +11,7 @@ use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 use WidecolEngine;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
@@ -127,6 +128,39 @@ is($node->safe_psql('postgres', 'SELECT v FROM t WHERE k = 2001'), 'before the k
 	'the last commit survives kill -9 of the postmaster');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM t WHERE k > 10000'), '0',
 	'uncommitted rows are gone');
+
+# --- the postmaster and the engine, while a session waits for a commit that is not applied ------
+# Sessions that change the same row in turn find its claim and its answer in shared memory.
+my ($first, $second) = map { $node->background_psql('postgres', on_error_stop => 0) } 1, 2;
+my $change = q{UPDATE t SET v = 'hot' WHERE k = 1};
+foreach (1 .. 5)
+{
+	foreach ($first, $second)
+	{
+		$_->query_safe($change);
+		$node->safe_psql('postgres', 'SELECT count(*) FROM t');	# waits until the change is applied
+	}
+}
+my $waits = backend_of($second);
+my $stopped = kill_engine($node, 'STOP');
+$first->query_safe($change);
+$second->query_until(qr/changes/, "\\echo changes\n$change;\n");
+usleep(500_000);
+$node->kill9;
+kill 'KILL', $stopped;
+$tries = 100;
+while (kill(0, $waits) && --$tries > 0)
+{
+	usleep(100_000);
+}
+cmp_ok($tries, '>', 0, 'a session that waits for the row ends behind the postmaster');
+kill 'KILL', $waits;
+forget($_) foreach $first, $second;
+$tries = $PostgreSQL::Test::Utils::timeout_default;
+until ($node->start(fail_ok => 1) || --$tries <= 0)
+{
+	sleep 1;
+}
 
 # --- kill -9 of a backend: the cluster restarts by itself ---------------------
 ($session, $seen) = open_transaction(10000);

@@ -177,6 +177,12 @@ the_holder_is_known_without_the_engine(void **state)
 	assert_int_equal(locked_by(site, WC_LOCK_EXCLUSIVE, S("row"), 101), 0);
 	unlock_as(site, 7);
 	assert_int_equal(locked_by(site, WC_LOCK_EXCLUSIVE, S("row"), 101), 100);
+
+	/* nobody can claim the row when the holder has ended */
+	wc_claims_shut(site->claims);
+	assert_int_equal(locked_by(site, WC_LOCK_EXCLUSIVE, S("row"), 101), 0);
+	wc_claims_open(site->claims, OPENING);
+	assert_int_equal(locked_by(site, WC_LOCK_EXCLUSIVE, S("row"), 101), 100);
 	wc_claims_drop_all(site->claims, 0);
 	assert_int_equal(locked_by(site, WC_LOCK_EXCLUSIVE, S("row"), 101), 0);
 

@@ -205,7 +205,9 @@ wc_claims_locked_by(const WcClaims *c, const WcFlight *flight, uint32_t table_id
 {
 	uint32_t	slot = wc_claims_row_slot(c, table_id, row);
 
-	return atomic_load(&c->locks[slot]) == 0 ? holder_of_slot(c, flight, slot, table_id, row, mode, except) : 0;
+	if (atomic_load(&c->opening) == 0 || atomic_load(&c->locks[slot]) != 0)
+		return 0;
+	return holder_of_slot(c, flight, slot, table_id, row, mode, except);
 }
 
 void

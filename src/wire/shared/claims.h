@@ -110,7 +110,8 @@ extern bool wc_claims_hold(WcClaims *claims, const WcFlight *flight, uint32_t pr
 
 /*
  * The full id of another transaction than `except` whose claim keeps the row from being locked in this mode, perhaps with
- * WC_HOLDER_BRIEF; 0: there is none, or the engine has locks in the slot.  It may run, or be a commit's that is not applied.
+ * WC_HOLDER_BRIEF; 0: there is none, or the engine has locks in the slot, or no row can be claimed now.  It may run, or be a
+ * commit's that is not applied.
  */
 extern uint64_t wc_claims_locked_by(const WcClaims *claims, const WcFlight *flight, uint32_t table_id, WcSlice row,
 									WcRowLockMode mode, uint64_t except);
