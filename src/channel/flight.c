@@ -454,6 +454,17 @@ wc_following_await_briefly(uint64 xid, int ms)
 	return true;
 }
 
+void
+wc_following_sleep(int ms)
+{
+	atomic_fetch_add(&following->readers, 1);
+	wc_following_wake();
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ms, wc_shmem_wait_event(WC_WAIT_ROW_LOCK));
+	atomic_fetch_sub(&following->readers, 1);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+}
+
 /* Until something may have changed. */
 static void
 nap(void)

@@ -109,6 +109,10 @@ extern void wc_following_await_catalog(Oid database);
  * no place (any more). */
 extern bool wc_following_await_briefly(uint64 xid, int ms);
 
+/* The same for a transaction of which the place is not known, as one of a subtransaction's id: sleeps until the latch is set,
+ * or so many milliseconds.  The commit may be asynchronous: the log is flushed for it. */
+extern void wc_following_sleep(int ms);
+
 /* --- the follower ---------------------------------------------------------------- */
 
 /* Sets the reason why nothing is applied (NULL: applying goes on), and wakes waiting processes. */

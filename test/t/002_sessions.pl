@@ -274,6 +274,19 @@ $node->pgbench(
 	});
 is($node->safe_psql('postgres', "SELECT $both, (SELECT sum(n) > 0 FROM there)"), '0|t', 'nothing came or went');
 
+# --- who waits for an asynchronous commit does not wait for the walwriter ----------------
+$node->safe_psql('postgres', $_) foreach q{ALTER SYSTEM SET wal_writer_delay = '10s'}, 'SELECT pg_reload_conf()';
+my ($one, $other) = map { $node->background_psql('postgres') } 1, 2;
+$one->query_safe('SET synchronous_commit = off');
+my $begin = time;
+foreach (1 .. 4)
+{
+	$one->query_safe('BEGIN; SAVEPOINT s; UPDATE there SET n = n + 1 WHERE k = 1; RELEASE s; COMMIT;');
+	$other->query_safe('UPDATE there SET n = n - 1 WHERE k = 1');
+}
+cmp_ok(time - $begin, '<', 8, 'nor if a subtransaction has locked the row');
+$_->quit foreach $one, $other;
+
 my $tries = $PostgreSQL::Test::Utils::timeout_default;
 sleep 1 while engine_threads($node) > $idle && --$tries > 0;
 cmp_ok(engine_threads($node), '<=', $idle, 'the engine keeps no thread of a session that is gone');

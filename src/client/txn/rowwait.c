@@ -13,7 +13,6 @@
 #include "access/xact.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
-#include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "storage/procarray.h"
@@ -75,16 +74,9 @@ wait_for_end(WcHolderWait *wait, uint64 holder)
 		pg_usleep(BRIEF_WAIT_US);
 		CHECK_FOR_INTERRUPTS();
 	}
-	/* true: a place in flight, as the holder has committed and is not applied yet; else it was most likely rolled back */
+	/* false: the holder was most likely rolled back; or it is a subtransaction, of which the transaction is not known any more */
 	else if (!wc_following_await_briefly(top_of(holder), wait->looks < ENDING_SHORT ? ENDING_WAIT_MS : ENDING_LONG_MS))
-	{
-		wc_following_wake();
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 wait->looks < ENDING_SHORT ? ENDING_WAIT_MS : ENDING_LONG_MS,
-						 wc_shmem_wait_event(WC_WAIT_ROW_LOCK));
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
-	}
+		wc_following_sleep(wait->looks < ENDING_SHORT ? ENDING_WAIT_MS : ENDING_LONG_MS);
 	wait->looks++;
 }
 
