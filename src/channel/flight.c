@@ -451,6 +451,8 @@ wc_following_await_briefly(uint64 xid, int ms)
 	atomic_fetch_sub(&following->readers, 1);
 	require_postmaster();
 	CHECK_FOR_INTERRUPTS();
+	if (wc_flight_state(places, place, xid) != WC_FLIGHT_FREE)
+		check_stall(false);
 	return true;
 }
 

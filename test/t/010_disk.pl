@@ -102,6 +102,7 @@ sub cannot_go_on
 	like($stderr, qr/canceling statement due to statement timeout|$cause/, "$name: a reader can be cancelled");
 	my $text = fails('SELECT count(*) FROM t', $state, "stored tables cannot show the last commits: $cause", "$name: reading");
 	fails("INSERT INTO other VALUES (1, 'lost')", $state, "stored tables cannot (be written to now|show the last commits): $cause", "$name: writing");
+	fails('DELETE FROM replaced WHERE k = 0', $state, "stored tables cannot (be written to now|show the last commits): $cause", "$name: locking a row of such a commit");
 	return $text;
 }
 
