@@ -105,8 +105,8 @@ extern void wc_following_ask_for_quiet(void);
 extern void wc_following_await_all(Oid database);
 extern void wc_following_await_catalog(Oid database);
 
-/* The same for one transaction, which has ended, but not for longer than about so many milliseconds: for who wants to lock one of
- * its rows.  False: it has no place (any more). */
+/* The same for one transaction, which has ended, but not for longer than about so many milliseconds: the caller wants to lock
+ * one of its rows.  False: it has no place (any more). */
 extern bool wc_following_await_briefly(uint64 xid, int ms);
 
 /* The same for a transaction of which the place is not known, as one of a subtransaction's id: sleeps until the latch is set,
