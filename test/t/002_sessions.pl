@@ -274,7 +274,7 @@ $node->pgbench(
 	});
 is($node->safe_psql('postgres', "SELECT $both, (SELECT sum(n) > 0 FROM there)"), '0|t', 'nothing came or went');
 
-# --- who waits for an asynchronous commit does not wait for the walwriter ----------------
+# --- a session that waits for an asynchronous commit does not wait for the walwriter ---------
 $node->safe_psql('postgres', $_) foreach q{ALTER SYSTEM SET wal_writer_delay = '10s'}, 'SELECT pg_reload_conf()';
 my ($one, $other) = map { $node->background_psql('postgres', on_error_stop => 0) } 1, 2;
 my $before = $node->safe_psql('postgres', 'SELECT n FROM there WHERE k = 1');
