@@ -287,6 +287,7 @@ foreach (1 .. 4)
 }
 is($node->safe_psql('postgres', 'SELECT n FROM there WHERE k = 1'), $before, 'nor if a subtransaction has locked the row');
 $_->quit foreach $one, $other;
+$node->safe_psql('postgres', $_) foreach 'ALTER SYSTEM RESET wal_writer_delay', 'SELECT pg_reload_conf()';
 
 my $tries = $PostgreSQL::Test::Utils::timeout_default;
 sleep 1 while engine_threads($node) > $idle && --$tries > 0;
