@@ -82,9 +82,6 @@ CORE_WARNINGS = $(WARNINGS) -Wshadow
 PG_WARNINGS   = $(WARNINGS) -Wno-sign-compare -Wno-missing-field-initializers
 
 OPT = -O2 -g -fno-omit-frame-pointer
-# Each module is optimized as a whole: for each cell, many small functions of other files are called, and the compiler puts
-# these into their callers.  The objects have machine code as well: lint reads their symbols.  make LTO= builds without.
-LTO ?= $(if $(findstring clang,$(CC)),,-flto=auto -ffat-lto-objects)
 HARDENING = -fstack-protector-strong -D_FORTIFY_SOURCE=2
 COMMON = -fPIC -pthread -fno-strict-aliasing -fwrapv -MMD -MP -Isrc $(WC_CFLAGS)
 
@@ -101,7 +98,7 @@ CXX_CFLAGS = $(CXX_STD) -D_GNU_SOURCE $(OPT) $(HARDENING) $(COMMON) -fvisibility
 # files below do the hiding, at link time.
 PG_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(OPT) $(HARDENING) $(COMMON) -fno-semantic-interposition $(PG_WARNINGS) -isystem $(includedir)
 
-MODULE_LDFLAGS = $(OPT) $(LTO) -shared -pthread -Wl,--as-needed -Wl,-z,relro -Wl,-z,now $(WC_LDFLAGS)
+MODULE_LDFLAGS = -shared -pthread -Wl,--as-needed -Wl,-z,relro -Wl,-z,now $(WC_LDFLAGS)
 ROCKSDB_LIBS = -lrocksdb -lstdc++
 # Regular expressions of filters.
 PCRE2_LIBS = -lpcre2-8
@@ -164,17 +161,17 @@ $(BUILD)/widecol_hbase.so: $(HBASE_OBJS) $(BUILD)/widecol_hbase.exports $(BUILD)
 $(call objects,$(CORE_SRCS)): $(BUILD)/%.o: src/%.c $(BUILD)/flags.core
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(QUIET)$(CC) $(CORE_CFLAGS) $(LTO) -c -o $@ $<
+	$(QUIET)$(CC) $(CORE_CFLAGS) -c -o $@ $<
 
 $(call objects,$(CXX_SRCS)): $(BUILD)/%.o: src/%.cc $(BUILD)/flags.cxx
 	@mkdir -p $(@D)
 	$(call say,CXX)
-	$(QUIET)$(CXX) $(CXX_CFLAGS) $(LTO) -c -o $@ $<
+	$(QUIET)$(CXX) $(CXX_CFLAGS) -c -o $@ $<
 
 $(call objects,$(PG_SRCS)): $(BUILD)/%.o: src/%.c $(BUILD)/flags.pg
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(QUIET)$(CC) $(PG_CFLAGS) $(LTO) -c -o $@ $<
+	$(QUIET)$(CC) $(PG_CFLAGS) -c -o $@ $<
 
 # Another compiler, server or flag means other objects.
 define flags_rule
@@ -182,9 +179,9 @@ $(BUILD)/flags.$(1): FORCE
 	@mkdir -p $$(@D)
 	@printf '%s\n' '$(2)' | cmp -s - $$@ || printf '%s\n' '$(2)' >$$@
 endef
-$(eval $(call flags_rule,core,$(CC) $(CORE_CFLAGS) $(LTO)))
-$(eval $(call flags_rule,cxx,$(CXX) $(CXX_CFLAGS) $(LTO)))
-$(eval $(call flags_rule,pg,$(CC) $(PG_CFLAGS) $(LTO)))
+$(eval $(call flags_rule,core,$(CC) $(CORE_CFLAGS)))
+$(eval $(call flags_rule,cxx,$(CXX) $(CXX_CFLAGS)))
+$(eval $(call flags_rule,pg,$(CC) $(PG_CFLAGS)))
 $(eval $(call flags_rule,asan,$(CC) $(CXX) $(CORE_CFLAGS)))
 $(eval $(call flags_rule,tsan,$(CC) $(CXX) $(CORE_CFLAGS)))
 $(eval $(call flags_rule,fuzz,$(FUZZ_CC) $(CORE_CFLAGS)))
