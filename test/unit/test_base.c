@@ -107,6 +107,27 @@ slices_compare_as_unsigned_bytes(void **state)
 	assert_int_equal(wc_slice_cmp(wc_slice(NULL, 0), wc_slice_cstr("")), 0);
 	assert_true(wc_slice_eq(wc_slice(NULL, 0), wc_slice_cstr("")));
 	assert_false(wc_slice_eq(wc_slice_cstr("ab"), wc_slice_cstr("ac")));
+	assert_false(wc_slice_eq(wc_slice_cstr("ab"), wc_slice_cstr("abc")));
+	for (size_t len = 0; len <= 40; len++)
+	{
+		/* no bytes but its own: the sanitizer sees an access beyond them */
+		uint8_t    *a = malloc(len + 1);
+		uint8_t    *b = malloc(len + 1);
+		const uint8_t *one = len % 2 == 0 ? a : a + 1;
+		const uint8_t *two = b + 1;
+
+		memset(a, 'x', len + 1);
+		memset(b, 'x', len + 1);
+		assert_true(wc_slice_eq(wc_slice(one, len), wc_slice(two, len)));
+		for (size_t i = 0; i < len; i++)
+		{
+			b[i + 1] = 'y';
+			assert_false(wc_slice_eq(wc_slice(one, len), wc_slice(two, len)));
+			b[i + 1] = 'x';
+		}
+		free(a);
+		free(b);
+	}
 	assert_true(wc_slice_starts_with(wc_slice_cstr("abc"), wc_slice_cstr("ab")));
 	assert_true(wc_slice_starts_with(wc_slice_cstr("abc"), wc_slice(NULL, 0)));
 	assert_false(wc_slice_starts_with(wc_slice_cstr("a"), wc_slice_cstr("ab")));

@@ -272,6 +272,15 @@ read_all(const uint8_t *data, size_t len)
 			(void) wc_packedrow_find(&s, S("q4"), &before, &c);
 		}
 		s = r;
+		for (int i = 0; i < 10; i++)
+		{
+			char		name[4];
+			uint32_t	before = 0;
+
+			snprintf(name, sizeof(name), "q%d", i);
+			(void) wc_packedrow_find(&s, wc_slice_cstr(name), &before, &c);
+		}
+		s = r;
 		(void) wc_packedrow_puts_only(&s);
 		while (wc_packedrow_next_column(&s, &c))
 		{

@@ -228,27 +228,10 @@ set_plain(const WcPackedRow *r, WcCell *cell)
 	cell->seq = (r->flags & WC_PACKED_WRITTEN_AT) ? r->seq : r->ts;
 }
 
-bool
-wc_packedrow_next(WcPackedRow *r, WcCell *cell)
+/* Reads the value of a cell whose other parts have been read. */
+static inline bool
+take_value(WcPackedRow *r, WcCell *cell)
 {
-	if (r->left == 0)
-		return false;
-	if (r->flags & WC_PACKED_PLAIN)
-	{
-		r->qualifier = take_bytes(&r->d);
-		set_plain(r, cell);
-	}
-	else
-	{
-		uint8_t		head = wc_decode_u8(&r->d);
-
-		cell->type = head & WC_PACKED_CELL_TYPE;
-		if (!wc_cell_type_valid(cell->type))
-			wc_decoder_fail(&r->d);
-		if (!(head & WC_PACKED_CELL_SAME_COLUMN))
-			r->qualifier = take_bytes(&r->d);
-		take_numbers(r, head, cell);
-	}
 	cell->qualifier = r->qualifier;
 	cell->value = take_bytes(&r->d);
 	if (r->d.failed)
@@ -258,6 +241,36 @@ wc_packedrow_next(WcPackedRow *r, WcCell *cell)
 	}
 	r->left--;
 	return true;
+}
+
+/* Reads the rest of a cell with a head, after its qualifier. */
+static inline bool
+take_rest(WcPackedRow *r, uint8_t head, WcCell *cell)
+{
+	cell->type = head & WC_PACKED_CELL_TYPE;
+	if (!wc_cell_type_valid(cell->type))
+		wc_decoder_fail(&r->d);
+	take_numbers(r, head, cell);
+	return take_value(r, cell);
+}
+
+bool
+wc_packedrow_next(WcPackedRow *r, WcCell *cell)
+{
+	uint8_t		head;
+
+	if (r->left == 0)
+		return false;
+	if (r->flags & WC_PACKED_PLAIN)
+	{
+		r->qualifier = take_bytes(&r->d);
+		set_plain(r, cell);
+		return take_value(r, cell);
+	}
+	head = wc_decode_u8(&r->d);
+	if (!(head & WC_PACKED_CELL_SAME_COLUMN))
+		r->qualifier = take_bytes(&r->d);
+	return take_rest(r, head, cell);
 }
 
 bool
@@ -441,6 +454,47 @@ find_expected(WcPackedRow *r, WcSlice qualifier, uint32_t before, WcCell *cell, 
 	return true;
 }
 
+/* Most cells with heads: puts of the column that is looked for, with lengths below 128 and no time but ts.  False: the next
+ * cell is another one, or is damaged; the reader has not moved. */
+static inline bool
+take_short_headed(WcPackedRow *r, WcSlice qualifier, WcCell *cell)
+{
+	const uint8_t *end = r->d.end;
+	const uint8_t *p = r->d.p;
+	const uint8_t *value;
+	const uint8_t *behind;
+	uint8_t		head;
+	int64_t		ts = r->ts;
+
+	if (r->left == 0 || p == end)
+		return false;
+	head = *p++;
+	if ((head & ~WC_PACKED_CELL_TS) != WC_PUT)
+		return false;
+	value = skip_short(p, end);
+	if (value == NULL || !wc_slice_eq(wc_slice(p + 1, *p), qualifier))
+		return false;
+	if (head & WC_PACKED_CELL_TS)
+	{
+		if (end - value < 8)
+			return false;
+		ts = (int64_t) wc_load_u64(value);
+		value += 8;
+	}
+	behind = skip_short(value, end);
+	if (behind == NULL || ts < 0)
+		return false;
+	cell->type = WC_PUT;
+	cell->ts = ts;
+	cell->ttl_us = 0;
+	cell->seq = (r->flags & WC_PACKED_WRITTEN_AT) ? r->seq : ts;
+	cell->qualifier = r->qualifier = wc_slice(p + 1, *p);
+	cell->value = wc_slice(value + 1, *value);
+	r->d.p = behind;
+	r->left--;
+	return true;
+}
+
 /* Cells with heads: those before the column are not taken apart. */
 static bool
 find_headed(WcPackedRow *r, WcSlice qualifier, WcCell *cell)
@@ -457,14 +511,17 @@ find_headed(WcPackedRow *r, WcSlice qualifier, WcCell *cell)
 		{
 			WcSlice		q = take_bytes(&d);
 
-			c = wc_slice_cmp(q, qualifier);
+			c = wc_slice_eq(q, qualifier) ? 0 : wc_slice_cmp(q, qualifier);
 			if (c > 0 && !d.failed)
 				return false;
-			if (c < 0)
+			if (c <= 0)
 				r->qualifier = q;
 		}
 		if (c == 0 && !d.failed)
-			return wc_packedrow_next(r, cell);
+		{
+			r->d = d;
+			return take_rest(r, head, cell);
+		}
 		skip_rest(&d, head);
 		if (!wc_cell_type_valid(head & WC_PACKED_CELL_TYPE))
 			wc_decoder_fail(&d);
@@ -480,7 +537,7 @@ wc_packedrow_find(WcPackedRow *r, WcSlice qualifier, uint32_t *before, WcCell *c
 	bool		found;
 
 	if (!(r->flags & WC_PACKED_PLAIN))
-		return find_headed(r, qualifier, cell);
+		return take_short_headed(r, qualifier, cell) || find_headed(r, qualifier, cell);
 	if (find_expected(r, qualifier, *before, cell, &found))
 		return found;
 	return find_plain(r, qualifier, before, cell);

@@ -361,15 +361,18 @@ wc_storescan_copy(WcStoreScan *ss, WcBlockWriter *w, uint32_t shown, size_t byte
 	for (; ss->column < ss->columns.ncolumns && ss->packed->left > 0; ss->column++)
 	{
 		WcWantedColumn *wanted = &ss->columns.columns[ss->column];
-		WcPackedRow here = *ss->packed;
+		bool		is_full = wc_block_size(w) >= bytes_target;
+		WcPackedRow here;
 		WcCell		cell;
 
+		if (is_full)
+			here = *ss->packed;
 		if (wanted->colno >= shown || !wc_packedrow_find(ss->packed, wanted->qualifier, &wanted->before, &cell))
 			continue;
-		*full = wc_block_size(w) >= bytes_target;
-		if (*full)
+		if (is_full)
 		{
 			*ss->packed = here;
+			*full = true;
 			return WC_OK;
 		}
 		ss->simple_cells += !wanted->filtered;
