@@ -231,8 +231,8 @@ extern WcStatus wc_engine_step(WcEngine *engine, uint64_t position, const WcStep
 /*
  * Functions for a keeper of answers: the engine calls them for each write that may change visible cells, in the
  * writing thread, for one write at a time.  First `row` for each row, or `table` (if the write changes the table's
- * families, is a step, or has many rows, and wants_rows says that `row` need not be called for so many); then `begin`, when no
- * reader sees the write yet; then `end`, when new readers see all of it, or it has failed.  The functions may take and
+ * families, is an expire step, or has many rows, and wants_rows says that `row` need not be called for so many); then `begin`,
+ * when no reader sees the write yet; then `end`, when new readers see all of it, or it has failed.  The functions may take and
  * release snapshots.  ts: the commit's timestamp; 0: a step, or a commit with many rows: `range` then tells its timestamp, and
  * between which rows of the table (these included) all its rows are.
  */

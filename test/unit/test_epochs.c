@@ -332,6 +332,37 @@ answers_go_with_many_rows(void **state)
 	assert_false(is_kept(s, "row 00007"));
 }
 
+/* A compaction takes the answers to the rows in which it forgets cells. */
+static void
+answers_go_with_rows_of_steps(Site *s)
+{
+	put_now(s, "few", "1");
+	put_now(s, "changed", "1");
+	kit_delete(&s->kit, WC_DELETE_COLUMN, "changed", 1, "b", KIT_LATEST);
+	kit_commit(&s->kit);
+	kit_delete(&s->kit, WC_DELETE_FAMILY, "deleted", 1, "", KIT_LATEST);
+	kit_commit(&s->kit);
+	kit_flush(&s->kit);
+	keep(s, "few");
+	keep(s, "changed");
+	keep(s, "deleted");
+	kit_compact(&s->kit, true);
+	assert_true(is_kept(s, "few"));
+	assert_false(is_kept(s, "changed"));
+	assert_false(is_kept(s, "deleted"));
+}
+
+static void
+answers_go_with_a_step(void **state)
+{
+	Site	   *s = *state;
+
+	answers_go_with_rows_of_steps(s);
+	kit_create(&s->kit, "packed", WC_PACKING_ROW, 1);
+	kit_commit(&s->kit);
+	answers_go_with_rows_of_steps(s);
+}
+
 /* --- time ----------------------------------------------------------------------*/
 
 typedef struct Get
@@ -594,6 +625,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(answers_go_with_their_rows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(answers_go_with_their_tables, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(answers_go_with_many_rows, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(answers_go_with_a_step, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_ends_by_itself_is_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(packing_cell_promises_as_much, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(readers_see_whole_commits_and_the_newest, set_up, tear_down),

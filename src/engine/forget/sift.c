@@ -25,6 +25,7 @@ typedef struct Sifter
 	WcGone		gone;
 	WcBuf		row;			/* packing cell: prefix of the current row */
 	bool		from_start;		/* it was entered by its first key */
+	bool		row_noted;		/* a change of it was noted */
 	bool		together;		/* its cells are in its head; keys of cells after the head are left over, and gone */
 	bool		apart;			/* its head says that its cells are key-values of their own */
 	uint32_t	versions;		/* of the family */
@@ -40,6 +41,7 @@ typedef struct Sifter
 	bool		too_wide;		/* planning a major step: the current row is */
 	size_t		bytes;			/* that the batch takes, about */
 	WcBuf		scratch;
+	WcBuf		changed_row;
 	WcBuf		value;			/* a row that is together */
 	WcCell	   *cells;
 	size_t		cells_cap;
@@ -106,17 +108,34 @@ note_needed(Sifter *s, int64_t ts)
 }
 
 static void
-note_change(Sifter *s, size_t bytes)
+note_row(Sifter *s, WcSlice key)
+{
+	WcSifted   *out = s->out;
+
+	if (s->row_noted)
+		return;
+	/* packing row has no current row: each key is a row */
+	s->row_noted = s->store->packing == WC_PACKING_CELL;
+	if (wc_sift_row(s->store, key, &s->changed_row, NULL) == WC_OK)
+		wc_buf_append_bytes(&out->rows, wc_buf_slice(&s->changed_row));
+	else
+		out->rows.failed = true;
+	out->nrows++;
+}
+
+static void
+note_change(Sifter *s, WcSlice key, size_t bytes)
 {
 	s->out->changed++;
 	s->bytes += bytes;
+	note_row(s, key);
 }
 
 static void
 delete_key(Sifter *s, WcSlice key)
 {
 	wc_rocks_batch_delete(s->out->batch, s->store->cf, (const char *) key.data, key.len);
-	note_change(s, key.len);
+	note_change(s, key, key.len);
 }
 
 /* Packing cell: does a cell go? */
@@ -149,7 +168,7 @@ put_row(Sifter *s, WcSlice key)
 {
 	wc_rocks_batch_put(s->out->batch, s->store->cf, (const char *) key.data, key.len,
 					   (const char *) s->value.data, s->value.len);
-	note_change(s, key.len + s->value.len);
+	note_change(s, key, key.len + s->value.len);
 }
 
 /* --- rows that become few enough cells to be together ------------------------ */
@@ -364,7 +383,7 @@ enter_row(Sifter *s, WcSlice key, bool *entered, WcError *err)
 	wc_buf_reset(&s->row, SIZE_MAX);
 	wc_buf_append(&s->row, key.data, row);
 	s->from_start = s->step->start.len <= row || !wc_slice_starts_with(s->step->start, wc_buf_slice(&s->row));
-	s->together = s->apart = false;
+	s->together = s->apart = s->row_noted = false;
 	s->collecting = true;
 	s->nkept = s->kept_bytes = 0;
 	wc_arena_reset(&s->arena);
@@ -471,14 +490,16 @@ go_through(Sifter *s, WcError *err)
 static void
 start_over(WcSifted *out)
 {
+	WcBuf		rows = out->rows;
 	WcBuf		stop = out->stop;
 	WcBuf		state = out->state;
 
 	if (out->batch)
 		rocksdb_writebatch_destroy(out->batch);
+	wc_buf_reset(&rows, SIZE_MAX);
 	wc_buf_reset(&stop, SIZE_MAX);
 	wc_buf_reset(&state, SIZE_MAX);
-	*out = (WcSifted) {.batch = rocksdb_writebatch_create(),.stop = stop,.state = state};
+	*out = (WcSifted) {.batch = rocksdb_writebatch_create(),.rows = rows,.stop = stop,.state = state};
 }
 
 static rocksdb_readoptions_t *
@@ -519,6 +540,7 @@ sift_once(const WcSift *sift, WcSifted *out, uint64_t *wide_row, WcError *err)
 	wc_matcher_free(s.matcher);
 	wc_buf_free(&s.row);
 	wc_buf_free(&s.scratch);
+	wc_buf_free(&s.changed_row);
 	wc_buf_free(&s.value);
 	wc_arena_free(&s.arena);
 	free(s.cells);
@@ -556,6 +578,7 @@ wc_sifted_free(WcSifted *sifted)
 	if (sifted->batch)
 		rocksdb_writebatch_destroy(sifted->batch);
 	sifted->batch = NULL;
+	wc_buf_free(&sifted->rows);
 	wc_buf_free(&sifted->stop);
 	wc_buf_free(&sifted->state);
 }

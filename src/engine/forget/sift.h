@@ -35,6 +35,8 @@ typedef struct WcSifted
 	rocksdb_writebatch_t *batch;	/* to be destroyed with wc_sifted_free */
 	uint64_t	looked;			/* number of key-values that were read */
 	uint64_t	changed;		/* number of key-values to delete or rewrite */
+	WcBuf		rows;			/* their rows, each as its length (varint) and bytes; failed: not all of them */
+	uint64_t	nrows;
 	int64_t		forgotten;		/* reads of times before it need cells that go; 0: none does */
 
 	/* Planning. */
@@ -45,7 +47,7 @@ typedef struct WcSifted
 								 * nothing was worked out */
 } WcSifted;
 
-#define WC_SIFTED_INIT {.stop = WC_BUF_INIT, .state = WC_BUF_INIT}
+#define WC_SIFTED_INIT {.rows = WC_BUF_INIT, .stop = WC_BUF_INIT, .state = WC_BUF_INIT}
 
 /* Overwrites sifted. WC_CANCELLED, WC_CORRUPT, or an error of reading. */
 extern WcStatus wc_sift(const WcSift *sift, WcSifted *sifted, WcError *err) WC_WARN_UNUSED;

@@ -11,7 +11,7 @@
 extern void wc_watch_row(WcEngine *engine, uint32_t table_id, WcSlice row, int64_t ts);
 extern void wc_watch_table(WcEngine *engine, uint32_t table_id, int64_t ts);
 
-/* Is wc_watch_row to be called for each row of a commit with so many?  False: wc_watch_table. */
+/* Is wc_watch_row to be called for each row of a step, or of a commit with so many?  False: wc_watch_table. */
 extern bool wc_watch_wants_rows(WcEngine *engine, uint32_t table_id, uint64_t nrows);
 
 /* Before a commit writes many rows of the table, none of which is before the first one or behind the last one.  wc_watch_row

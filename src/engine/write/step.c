@@ -78,11 +78,28 @@ marks_after(WcStore *store, const WcStep *step, const WcSifted *sifted)
 	return marks;
 }
 
-/* Writes batch and all that goes with it.  store is NULL when the step is void. */
+/* Tells which rows the step may change: all of the table, if sifted is NULL. */
+static void
+watch_rows(WcEngine *engine, const WcStore *store, const WcSifted *sifted) WC_REQUIRES(engine->write_mutex)
+{
+	WcDecoder	rows;
+
+	if (sifted == NULL || sifted->rows.failed || !wc_watch_wants_rows(engine, store->table_id, sifted->nrows))
+	{
+		wc_watch_table(engine, store->table_id, 0);
+		return;
+	}
+	rows = wc_decoder(wc_buf_slice(&sifted->rows));
+	for (uint64_t i = 0; i < sifted->nrows; i++)
+		wc_watch_row(engine, store->table_id, wc_decode_bytes(&rows), 0);
+}
+
+/* Writes batch and all that goes with it.  store is NULL when the step is void; sifted is NULL when it is no step of a range. */
 static WcStatus
-write_step(WcEngine *engine, uint64_t position, WcStore *store, const WcMarks *marks, bool shows,
+write_step(WcEngine *engine, uint64_t position, WcStore *store, const WcMarks *marks, const WcSifted *sifted,
 		   rocksdb_writebatch_t *batch, WcError *err) WC_REQUIRES(engine->write_mutex)
 {
+	bool		shows = store != NULL && (sifted == NULL || sifted->changed > 0);
 	char		name[WC_STORE_TEXT_MAX];
 	char		what[WC_STORE_TEXT_MAX + 32] = "write to the catalog";
 	WcMarks		before;
@@ -98,7 +115,7 @@ write_step(WcEngine *engine, uint64_t position, WcStore *store, const WcMarks *m
 	wc_engine_put_state(engine, batch, position, engine->last_ts);
 	if (shows)
 	{
-		wc_watch_table(engine, store->table_id, 0);
+		watch_rows(engine, store, sifted);
 		wc_watch_begin(engine);
 	}
 	status = wc_health_write(&engine->health, engine->write_options, batch, what, err);
@@ -126,7 +143,7 @@ apply_expire(WcEngine *engine, uint64_t position, WcStore *store, const WcStep *
 {
 	rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
 	WcMarks		marks = marks_after(store, step, NULL);
-	WcStatus	status = write_step(engine, position, store, &marks, true, batch, err);
+	WcStatus	status = write_step(engine, position, store, &marks, NULL, batch, err);
 
 	rocksdb_writebatch_destroy(batch);
 	return status;
@@ -183,7 +200,7 @@ apply_range(WcEngine *engine, uint64_t position, WcStore *store, const WcStep *s
 	if (status == WC_OK)
 	{
 		marks = marks_after(store, step, sifted);
-		status = write_step(engine, position, store, &marks, sifted->changed > 0, sifted->batch, err);
+		status = write_step(engine, position, store, &marks, sifted, sifted->batch, err);
 	}
 	if (status == WC_OK)
 		note_swept(store, step, sifted);
@@ -198,7 +215,7 @@ static WcStatus
 apply_void(WcEngine *engine, uint64_t position, WcError *err) WC_REQUIRES(engine->write_mutex)
 {
 	rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
-	WcStatus	status = write_step(engine, position, NULL, NULL, false, batch, err);
+	WcStatus	status = write_step(engine, position, NULL, NULL, NULL, batch, err);
 
 	rocksdb_writebatch_destroy(batch);
 	return status;
