@@ -111,12 +111,16 @@ typedef struct WcTakeResult
 typedef struct WcDriverClaim
 {
 	bool		held;			/* in: the transaction has locked the row before, in this mode or a stronger one */
-	bool		any;			/* in: the answer to another Get of the row will do as well */
+
+	/* in: does the answer to this Get of the scan's row, a cell block, show enough?  Then it will do.  NULL: only the answer to
+	 * the scan itself will do. */
+	bool		(*shows) (const void *arg, const WcScan *get, WcSlice answer);
+	const void *arg;
+
 	bool		added;			/* the row was not locked before: claim_end must follow */
 	bool		wanted;			/* the answer was not found: it should be kept */
 	uint64		holder;			/* not locked, since this transaction has claimed the row; 0: not known */
-	const WcScan *get;			/* the Get of the answer; valid until the next call, as is the answer */
-	WcSlice		answer;			/* a cell block */
+	WcSlice		answer;			/* a cell block, valid until the next call */
 } WcDriverClaim;
 
 /* Receives the next bytes of the transaction's stream; at: their offset in the stream. */

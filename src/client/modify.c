@@ -109,17 +109,25 @@ malformed(void)
 			 errmsg("cell block in shared memory is malformed")));
 }
 
-/* Does the answer show that the scan returns its row, with a cell? */
-static bool
-shows_cell(const WcDriverClaim *claim, const WcScan *scan)
+/* What an answer has to show, so that the row can be changed without the engine. */
+typedef struct Wanted
 {
+	const WcScan *scan;			/* that it returns the row, with a cell; */
+	const WcItem *member;		/* and, if not NULL, that the row has another value of this member, which the scan reads */
+} Wanted;
+
+/* Does the answer to the Get show enough? */
+static bool
+shows_enough(const void *arg, const WcScan *get, WcSlice answer)
+{
+	const Wanted *wanted = arg;
 	WcBlockReader reader;
 	WcSlice		row;
 	WcCell		cell;
 	uint32		colno;
 	WcError		err;
 
-	if (wc_block_open(&reader, claim->answer, &err) != WC_OK)
+	if (wc_block_open(&reader, answer, &err) != WC_OK)
 		wc_raise(&err);
 	for (;;)
 	{
@@ -130,13 +138,13 @@ shows_cell(const WcDriverClaim *claim, const WcScan *scan)
 			case WC_BLOCK_CELL:
 				if (colno != WC_NO_COLUMN)
 				{
-					if (colno >= claim->get->ncolumns)
+					if (colno >= get->ncolumns)
 						malformed();
-					cell.family = claim->get->columns[colno].family;
-					cell.qualifier = claim->get->columns[colno].qualifier;
+					cell.family = get->columns[colno].family;
+					cell.qualifier = get->columns[colno].qualifier;
 				}
-				if (gives(scan, &cell))
-					return true;
+				if (gives(wanted->scan, &cell))
+					return wanted->member == NULL || (!get->key_only && !wc_slice_eq(cell.value, wanted->member->value));
 				break;
 			case WC_BLOCK_DONE:
 				return false;
@@ -159,8 +167,25 @@ write_row(const WcClientModify *modify)
 	wc_batch_done();
 }
 
+/* Can an answer show how the row is to be changed?  *member is set for a change of one member of a map. */
+static bool
+is_shown(const WcClientModify *modify, WcItem *member, Wanted *wanted)
+{
+	const WcScan *scan = modify->scan;
+	WcDecoder	d = wc_decoder(modify->items);
+	WcError		err;
+
+	*wanted = (Wanted) {scan};
+	if (modify->items.len == 0 || !scan->rows_by_existence || scan->filter != NULL)
+		return false;
+	if (modify->kind == WC_MODIFY_ITEMS)
+		return scan->ncolumns > 0 || wc_slice_eq(modify->items, modify->items_bare);
+	wanted->member = member;
+	return scan->ncolumns == 1 && wc_op_next_item(&d, member, &err) == WC_OK;
+}
+
 /*
- * Changes the row without the engine, if shared memory has an answer that shows the row: it has a cell that the scan returns.
+ * Changes the row without the engine, if shared memory has an answer that shows that it is to be changed.
  * False: the row is not locked; if there is no *holder, which has locked it and runs, the engine must be asked; *keep: it should
  * answer the Get in advance, for the next change.
  */
@@ -169,28 +194,25 @@ modify_claimed(const WcClientModify *modify, bool *keep, uint64 *holder)
 {
 	const WcScan *scan = modify->scan;
 	WcSlice		row = scan->ranges[0].start;
+	WcItem		member;
+	Wanted		wanted;
 	WcDriverOpen open = {.scan = scan,.clock_offset_us = wc_client_clock_offset_us()};
-	WcDriverClaim claim = {.any = true,.held = wc_rows_held(scan->table_id, row, modify->mode)};
+	WcDriverClaim claim = {.shows = shows_enough,.arg = &wanted,.held = wc_rows_held(scan->table_id, row, modify->mode)};
 	WcDriverLocker locker;
-	bool		shown;
 
 	*keep = false;
 	*holder = 0;
-	if (modify->kind != WC_MODIFY_ITEMS || modify->items.len == 0 || !scan->rows_by_existence || scan->filter != NULL ||
-		(scan->ncolumns == 0 && !wc_slice_eq(modify->items, modify->items_bare)) || wc_batch_may_write(scan->table_id, row))
+	if (!is_shown(modify, &member, &wanted) || wc_batch_may_write(scan->table_id, row))
 		return false;
 	locker = wc_row_locker(modify->mode);
 	if (!wc_driver()->claim(&open, &locker, &claim))
 	{
 		*keep = claim.wanted;
-		*holder = claim.holder != 0 && shows_cell(&claim, scan) ? claim.holder : 0;
+		*holder = claim.holder;
 		return false;
 	}
-	shown = shows_cell(&claim, scan);
 	if (claim.added)
-		wc_driver()->claim_end(shown);
-	if (!shown)
-		return false;
+		wc_driver()->claim_end(true);
 	wc_rows_note_locked();
 	wc_rows_note_held(scan->table_id, row, modify->mode, false);
 	write_row(modify);

@@ -22,6 +22,7 @@ $node->safe_psql('postgres', q{
 CREATE EXTENSION widecol;
 CREATE FOREIGN TABLE t (k text OPTIONS (rowkey '1') COLLATE "C", v text) SERVER widecol;
 INSERT INTO t SELECT 'secretkey' || i, 'secretvalue' FROM generate_series(1, 1000) i;
+CREATE FOREIGN TABLE m (k text OPTIONS (rowkey '1') COLLATE "C", d jsonb OPTIONS (family 'd')) SERVER widecol;
 });
 
 # --- slow requests -----------------------------------------------------------------
@@ -57,7 +58,7 @@ sub requests
 	my ($sql, $reads) = @_;
 	my $get = "SELECT * FROM t WHERE k = 'secretkey9' \\g /dev/null\n";
 
-	return $node->safe_psql('postgres', "SELECT count(*) FROM t \\g /dev/null\n" . $get x ($reads // 2) .
+	return $node->safe_psql('postgres', "SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM m) \\g /dev/null\n" . $get x ($reads // 2) .
 		"SELECT requests FROM widecol.pg_stat_widecol \\gset\n$sql;\nSELECT requests - :requests FROM widecol.pg_stat_widecol");
 }
 
@@ -69,6 +70,26 @@ is(requests("BEGIN; SELECT * FROM t $key FOR UPDATE \\g /dev/null\nUPDATE t SET 
 is(requests("BEGIN; SAVEPOINT s; UPDATE t SET v = 'secretvalue' $key; COMMIT"), 2, 'but a subtransaction, whose locks can be released, does');
 is(requests("BEGIN; SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; UPDATE t SET v = 'secretvalue' $key; COMMIT") > 1, 1,
 	'and one that must see that the row has not changed');
+
+# Answers that other sessions have asked for: of all columns, and of a member of a map.
+$node->safe_psql('postgres', q{
+INSERT INTO m VALUES ('one', '{"a": "1", "b": "1"}'), ('two', '{"b": "1"}'), ('none', NULL);
+SELECT * FROM t WHERE k = 'secretkey21';
+SELECT d FROM m WHERE k = 'one';
+SELECT d ->> 'a' FROM m WHERE k = 'two';
+SELECT d FROM m WHERE k = 'none';
+});
+my $put = q{UPDATE m SET d = d || '{"a": "%s"}' WHERE k = '%s'};
+my $ts = "SELECT ts FROM widecol.get('m', 'one') WHERE qualifier = 'a'";
+is(requests("UPDATE t SET v = 'secretvalue' WHERE k = 'secretkey21'", 0), 1, 'nor does the UPDATE of a row that another session has read');
+is(requests(sprintf($put, 2, 'one'), 0), 1, 'nor does one that puts another value of a member into a map');
+my $put_at = $node->safe_psql('postgres', $ts);
+isnt($put_at, '', 'it has a timestamp');
+is(requests(sprintf($put, 2, 'one'), 0) > 1, 1, 'but one that puts the same value does');
+is($node->safe_psql('postgres', $ts), $put_at, 'and leaves the cell as it was');
+is(requests(sprintf($put, 2, $_), 0) > 1, 1, "as does one of a member that the row '$_' does not have") foreach qw(two none);
+is($node->safe_psql('postgres', 'SELECT k, d FROM m ORDER BY k'), qq{none|\none|{"a": "2", "b": "1"}\ntwo|{"a": "2", "b": "1"}},
+	'each row has what it should have');
 
 my $unread = "WHERE k = 'secretkey12'";
 my $locks = requests("BEGIN; SELECT * FROM t $unread FOR UPDATE \\g /dev/null\nCOMMIT", 0);

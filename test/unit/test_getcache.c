@@ -104,6 +104,48 @@ what_was_kept_is_found(void **state)
 	assert_string_equal(find("row", "get"), "another answer");
 }
 
+/* All answers to Gets of a row, as "get=answer", one behind the other. */
+static const char *
+find_all(const char *row, int64_t now_us)
+{
+	WcBuf		get = WC_BUF_INIT;
+	WcBuf		answer = WC_BUF_INIT;
+	uint32_t	next = 0;
+
+	wc_buf_reset(&found, SIZE_MAX);
+	while (wc_getcache_find_any(cache, TABLE, kit_s(row), now_us, &next, &get, &answer))
+	{
+		wc_buf_append_slice(&found, wc_buf_slice(&get));
+		wc_buf_append_u8(&found, '=');
+		wc_buf_append_slice(&found, wc_buf_slice(&answer));
+		wc_buf_append_u8(&found, ' ');
+		get.len = answer.len = 0;
+	}
+	assert_int_equal(get.len, 0);
+	assert_int_equal(answer.len, 0);
+	wc_buf_append_u8(&found, '\0');
+	wc_buf_free(&get);
+	wc_buf_free(&answer);
+	return (const char *) found.data;
+}
+
+static void
+answers_to_any_get_of_a_row(void **state)
+{
+	(void) state;
+	set_up_anew(ONE_PAGE);
+	assert_string_equal(find_all("row", NOW), "");
+	keep("row", "all columns", "1, 2, 3");
+	keep("other", "all columns", "4, 5, 6");
+	wc_getcache_add(cache, WC_GET_ASKED, wc_getcache_epoch(cache), TABLE, kit_s("row"), kit_s("key"), kit_s(""), 0, NOW + 1);
+	assert_string_equal(find_all("row", NOW), "key= all columns=1, 2, 3 ");
+	assert_string_equal(find_all("row", NOW + 1), "all columns=1, 2, 3 ");
+	assert_string_equal(find_all("other", NOW), "all columns=4, 5, 6 ");
+	assert_string_equal(find_all("third", NOW), "");
+	commit_to("row");
+	assert_string_equal(find_all("row", NOW), "");
+}
+
 static void
 a_write_ends_what_was_read_before(void **state)
 {
@@ -552,6 +594,25 @@ readers_never_see_what_is_over(void **state)
 #define GETS	12
 #define ROUNDS	200000
 
+static void
+look_at_all(void)
+{
+	WcBuf		get = WC_BUF_INIT;
+	WcBuf		answer = WC_BUF_INIT;
+	uint32_t	next = 0;
+
+	while (wc_getcache_find_any(cache, TABLE, kit_s("row"), NOW, &next, &get, &answer))
+	{
+		assert_int_equal(get.len, 1);
+		assert_int_equal(answer.len, 200u + 120u * (get.data[0] - 'a'));
+		for (size_t k = 0; k < answer.len; k++)
+			assert_int_equal(answer.data[k], get.data[0]);
+		get.len = answer.len = 0;
+	}
+	wc_buf_free(&get);
+	wc_buf_free(&answer);
+}
+
 static void *
 find_and_add(void *arg)
 {
@@ -565,6 +626,8 @@ find_and_add(void *arg)
 		size_t		len = 200u + 120u * (which - 'a');
 
 		answer.len = 0;
+		if (i % 4 == 0)
+			look_at_all();
 		if (wc_getcache_find(cache, 1, TABLE, kit_s("row"), get, NOW, &answer) == WC_GET_FOUND)
 		{
 			assert_int_equal(answer.len, len);
@@ -654,6 +717,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_was_kept_is_found, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(answers_to_any_get_of_a_row, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_write_ends_what_was_read_before, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_no_write_concerns_holds_before_and_after, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_write_to_a_table_ends_all_of_its_rows, set_up, tear_down),

@@ -139,58 +139,37 @@ wc_gets_find_now(const WcScan *get, WcBuf *block)
 	return found;
 }
 
-/* --- Gets of which there are answers -------------------------------------------------- */
-
-/* Of some tables; tables share places, by their ids. */
-#define LIKES 16
-
-typedef struct Like
+/* Is it a Get of the scan's row, without conditions?  (Its other options are those of wc_gets_may_find.) */
+static bool
+is_get_of_row(const WcScan *get, const WcScan *scan)
 {
-	uint32		table_id;		/* 0: none */
-	WcScan		scan;
-	WcBuf		bytes;			/* the scan, encoded */
-	WcArena		arena;			/* and its parts */
-} Like;
-
-static Like likes[LIKES];
-
-/* A Get with other columns of the same number is taken for the same one, until wc_gets_unlike. */
-void
-wc_gets_note(const WcScan *get)
-{
-	Like	   *like = &likes[get->table_id % LIKES];
-
-	if (like->table_id == get->table_id && like->scan.ncolumns == get->ncolumns && like->scan.nfamilies == get->nfamilies &&
-		like->scan.key_only == get->key_only)
-		return;
-	if (get->filter != NULL || get->filter_text.len > 0 || get->aggregation != NULL)
-		return;
-	like->table_id = 0;
-	wc_buf_reset(&like->bytes, WC_FRAME_KEEP);
-	wc_scan_encode(&like->bytes, get);
-	wc_arena_reset(&like->arena);
-	if (!like->bytes.failed && wc_scan_decode(wc_buf_slice(&like->bytes), &like->arena, &like->scan, NULL) == WC_OK)
-		like->table_id = get->table_id;
+	return get->table_id == scan->table_id && get->nranges == 1 && wc_range_is_point(&get->ranges[0]) &&
+		wc_slice_eq(get->ranges[0].start, scan->ranges[0].start) &&
+		get->filter == NULL && get->filter_text.len == 0 && get->aggregation == NULL && get->column_offset == 0;
 }
 
 const WcScan *
-wc_gets_like(const WcScan *scan)
+wc_gets_find_any(const WcScan *scan, const WcDriverClaim *claim, WcBuf *block)
 {
-	Like	   *like = &likes[scan->table_id % LIKES];
+	static WcBuf bytes = WC_BUF_INIT;
+	static WcArena arena;
+	static WcScan get;
+	uint32		next = 0;
 
-	if (like->table_id != scan->table_id)
-		return NULL;
-	like->scan.ranges[0] = scan->ranges[0];
-	return &like->scan;
-}
-
-void
-wc_gets_unlike(const WcScan *scan)
-{
-	Like	   *like = &likes[scan->table_id % LIKES];
-
-	if (like->table_id == scan->table_id)
-		like->table_id = 0;
+	for (;;)
+	{
+		wc_buf_reset(&bytes, WC_FRAME_KEEP);
+		wc_buf_reset(block, WC_FRAME_KEEP);
+		wc_arena_reset(&arena);
+		if (!wc_getcache_find_any(wc_shmem_getcache(), scan->table_id, scan->ranges[0].start, wc_clock_wall_us(), &next,
+								  &bytes, block))
+			return NULL;
+		if (wc_scan_decode(wc_buf_slice(&bytes), &arena, &get, NULL) != WC_OK || !is_get_of_row(&get, scan) ||
+			!claim->shows(claim->arg, &get, wc_buf_slice(block)))
+			continue;
+		wc_getcache_count(wc_shmem_getcache(), wc_shmem_my_process(), true);
+		return &get;
+	}
 }
 
 /* --- leaving epochs ------------------------------------------------------------------ */

@@ -39,11 +39,11 @@ extern WcGetFound wc_gets_find(const WcDriverOpen *open, WcBuf *block);
 extern bool wc_gets_may_find(const WcDriverOpen *open);
 extern WcGetFound wc_gets_find_now(const WcScan *get, WcBuf *block);
 
-/* Notes a Get of which shared memory has answers, or will have them.  wc_gets_like: the last such Get of the scan's table, with the
- * scan's row; valid until the next call; NULL: there is none.  wc_gets_unlike: shared memory had no answer to it. */
-extern void wc_gets_note(const WcScan *get);
-extern const WcScan *wc_gets_like(const WcScan *scan);
-extern void wc_gets_unlike(const WcScan *scan);
+/*
+ * Looks for the answer to any Get of the scan's row that shows enough (WcDriverClaim.shows); the answer is then the contents of
+ * block.  Returns this Get, valid until the next call; NULL: there is none.
+ */
+extern const WcScan *wc_gets_find_any(const WcScan *scan, const WcDriverClaim *claim, WcBuf *block);
 
 /* Leaves the epoch of a snapshot, or of all snapshots; never fails. */
 extern void wc_gets_leave(uint64 snapshot);

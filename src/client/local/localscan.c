@@ -293,7 +293,6 @@ find_answer(WcDriverScan *scan, const WcDriverOpen *open)
 	{
 		scan->stash_len = scan->stash.len;
 		scan->stashed = scan->complete = true;
-		wc_gets_note(open->scan);
 	}
 	else
 		give_buffer(&scan->stash);
@@ -310,11 +309,24 @@ wc_local_is_quiet(const WcDriverOpen *open)
 /* A buffer for an answer in shared memory, which the next call reuses. */
 static WcBuf claimed = WC_BUF_INIT;
 
+/* Finds the answer that the claim needs; it is then in `claimed`. */
+static WcGetFound
+find_claimed(const WcScan *scan, const WcDriverClaim *claim)
+{
+	WcGetFound	found;
+
+	if (claim->shows != NULL && wc_gets_find_any(scan, claim, &claimed) != NULL)
+		return WC_GET_FOUND;
+	wc_buf_reset(&claimed, WC_FRAME_KEEP);
+	found = wc_gets_find_now(scan, &claimed);
+	/* it has come just now, or has been rejected */
+	return found == WC_GET_FOUND && claim->shows != NULL ? WC_GET_ABSENT : found;
+}
+
 bool
 wc_local_claim(const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverClaim *claim)
 {
 	const WcScan *scan = open->scan;
-	const WcScan *like = claim->any ? wc_gets_like(scan) : NULL;
 	WcGetFound	found;
 
 	claim->added = claim->wanted = false;
@@ -323,18 +335,12 @@ wc_local_claim(const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverC
 		(!claim->held && !wc_claim_row(locker, scan->table_id, scan->ranges[0].start, &claim->added, &claim->holder) &&
 		 claim->holder == 0))
 		return false;
-	if (!claim->any)
-		wc_gets_note(scan);
-	wc_buf_reset(&claimed, WC_FRAME_KEEP);
-	claim->get = like != NULL ? like : scan;
-	found = wc_gets_find_now(claim->get, &claimed);
+	found = find_claimed(scan, claim);
 	claim->answer = wc_buf_slice(&claimed);
-	claim->wanted = found == WC_GET_WANTED && like == NULL;
+	claim->wanted = found == WC_GET_WANTED;
 	if (found == WC_GET_FOUND)
 		return claim->holder == 0;
 	claim->holder = 0;
-	if (like != NULL)
-		wc_gets_unlike(scan);
 	if (claim->added)
 		wc_claim_end(false);
 	return false;

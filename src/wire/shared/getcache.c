@@ -38,10 +38,14 @@
 #define TAG_AT(tag)		((tag) >> 10 & 0x3FF)
 #define TAG_WORDS(tag)	((tag) & 0x3FF)
 
-/* An answer's words: hash of the Get, epoch, times from and up to which it holds, lengths of
- * Get and answer (32 bits each), then both, each filled up to a word. */
+/* An answer's words: hash of the Get, epoch, times from and up to which it holds, 40 bits of the row's hash with the lengths of
+ * Get and answer (12 bits each), then both, each filled up to a word. */
 #define HEAD_WORDS		5
 #define WORDS(bytes)	(((bytes) + 7) / 8)
+#define LENGTHS(row_hash, get, answer) ((row_hash) << 24 | (uint64_t) (get) << 12 | (uint64_t) (answer))
+#define ROW_BITS(lengths)	((lengths) >> 24)
+#define GET_LEN(lengths)	((size_t) ((lengths) >> 12 & 0xFFF))
+#define ANSWER_LEN(lengths)	((size_t) ((lengths) & 0xFFF))
 
 typedef struct Page
 {
@@ -77,6 +81,7 @@ struct WcGetCache
 };
 
 _Static_assert(PAGE_WORDS <= 0x3FF, "a tag can name each word");
+_Static_assert(WC_GETCACHE_ENTRY_MAX <= 0xFFF, "a word has the lengths");
 _Static_assert(WC_GETCACHE_ENTRY_MAX / 8 + HEAD_WORDS + 2 <= PAGE_WORDS / 2, "a page holds two answers at least");
 
 /* --- layout -----------------------------------------------------------------*/
@@ -297,33 +302,58 @@ wc_getcache_enter_marked(WcGetCache *cache, uint32_t reader, uint32_t place, uin
 	return 0;
 }
 
-/* Copies the answer to which the tag points, if it is the answer to this Get and is valid at now_us.  *epoch: the epoch
- * in which it was read. */
+static bool
+copy_bytes(const Word *at, size_t len, WcBuf *out)
+{
+	uint8_t    *to = wc_buf_reserve(out, len);
+
+	if (to == NULL)
+		return false;
+	get_bytes(at, to, len);
+	out->len += len;
+	return true;
+}
+
+/* The words of the answer to which the tag points, if it is valid at now_us; NULL: it is not.  *epoch: the epoch in which it was
+ * read. */
+static const Word *
+valid_answer(const Word *words, uint32_t tag, int64_t now_us, uint64_t *epoch, uint64_t *lengths)
+{
+	const Word *at = words + TAG_AT(tag);
+
+	/* words that are being overwritten may have any value */
+	if (TAG_AT(tag) + TAG_WORDS(tag) > PAGE_WORDS || TAG_WORDS(tag) < HEAD_WORDS)
+		return NULL;
+	*epoch = get_word(at + 1);
+	*lengths = get_word(at + 4);
+	if (now_us < (int64_t) get_word(at + 2) || now_us >= (int64_t) get_word(at + 3) ||
+		HEAD_WORDS + WORDS(GET_LEN(*lengths)) + WORDS(ANSWER_LEN(*lengths)) > TAG_WORDS(tag))
+		return NULL;
+	return at;
+}
+
+/* Copies the answer to which the tag points, if it is the answer to this Get. */
 static bool
 copy_answer(const Word *words, uint32_t tag, uint64_t get_hash, WcSlice get, int64_t now_us,
 			WcBuf *out, uint64_t *epoch)
 {
-	const Word *at = words + TAG_AT(tag);
 	uint64_t	lengths;
-	size_t		len;
-	uint8_t    *to;
+	const Word *at = valid_answer(words, tag, now_us, epoch, &lengths);
 
-	/* words that are being overwritten may have any value */
-	if (TAG_AT(tag) + TAG_WORDS(tag) > PAGE_WORDS || TAG_WORDS(tag) < HEAD_WORDS || get_word(at) != get_hash)
-		return false;
-	*epoch = get_word(at + 1);
-	lengths = get_word(at + 4);
-	len = (uint32_t) lengths;
-	if (now_us < (int64_t) get_word(at + 2) || now_us >= (int64_t) get_word(at + 3) ||
-		lengths >> 32 != get.len || HEAD_WORDS + WORDS(get.len) + WORDS(len) > TAG_WORDS(tag) ||
-		!bytes_are(at + HEAD_WORDS, get))
-		return false;
-	to = wc_buf_reserve(out, len);
-	if (to == NULL)
-		return false;
-	get_bytes(at + HEAD_WORDS + WORDS(get.len), to, len);
-	out->len += len;
-	return true;
+	return at != NULL && get_word(at) == get_hash && GET_LEN(lengths) == get.len && bytes_are(at + HEAD_WORDS, get) &&
+		copy_bytes(at + HEAD_WORDS + WORDS(get.len), ANSWER_LEN(lengths), out);
+}
+
+/* Copies the Get and the answer to which the tag points, if they are probably of this row. */
+static bool
+copy_both(const Word *words, uint32_t tag, uint64_t row_hash, int64_t now_us, WcBuf *get, WcBuf *out, uint64_t *epoch)
+{
+	uint64_t	lengths;
+	const Word *at = valid_answer(words, tag, now_us, epoch, &lengths);
+
+	return at != NULL && ROW_BITS(lengths) == ROW_BITS(LENGTHS(row_hash, 0, 0)) &&
+		copy_bytes(at + HEAD_WORDS, GET_LEN(lengths), get) &&
+		copy_bytes(at + HEAD_WORDS + WORDS(GET_LEN(lengths)), ANSWER_LEN(lengths), out);
 }
 
 /* Shall the answer be kept?  Yes if the page has never been full, or the Get was asked for before.  False positives are
@@ -351,6 +381,22 @@ count_ahead(WcGetCache *cache, _Atomic uint32_t *at, uint32_t tag, uint32_t tabl
 								  memory_order_relaxed);
 }
 
+/* Was the answer that has been copied valid in the epoch? */
+static bool
+was_valid(WcGetCache *cache, Page *page, int i, uint32_t tag, uint32_t turn, uint64_t read_at, uint64_t epoch,
+		  uint32_t table_id, uint64_t row_hash)
+{
+	uint64_t	changed;
+
+	atomic_thread_fence(memory_order_acquire);
+	changed = changed_at(cache, page, table_id, row_hash);
+	if (atomic_load_explicit(&page->turn, memory_order_relaxed) != turn || changed > read_at || changed > epoch)
+		return false;
+	if (TAG_ORIGIN(tag) != WC_GET_ASKED)
+		count_ahead(cache, &page->tags[i], tag, table_id);
+	return true;
+}
+
 WcGetFound
 wc_getcache_find(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get,
 				 int64_t now_us, WcBuf *out)
@@ -369,24 +415,46 @@ wc_getcache_find(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice r
 	{
 		uint32_t	tag = atomic_load_explicit(&page->tags[i], memory_order_relaxed);
 		uint64_t	read_at;
-		uint64_t	changed;
 
 		if (tag == 0 || TAG_HASH(tag) != TAG_HASH(TAG(get_hash, 0, 0, 0)) ||
 			!copy_answer(words_of(cache, page), tag, get_hash, get, now_us, out, &read_at))
 			continue;
-		atomic_thread_fence(memory_order_acquire);
-		changed = changed_at(cache, page, table_id, row_hash);
-		if (atomic_load_explicit(&page->turn, memory_order_relaxed) == turn &&
-			changed <= read_at && changed <= epoch)
-		{
-			if (TAG_ORIGIN(tag) != WC_GET_ASKED)
-				count_ahead(cache, &page->tags[i], tag, table_id);
+		if (was_valid(cache, page, i, tag, turn, read_at, epoch, table_id, row_hash))
 			return WC_GET_FOUND;
-		}
 		break;
 	}
 	out->len = len;
 	return is_wanted(page, get_hash) ? WC_GET_WANTED : WC_GET_ABSENT;
+}
+
+bool
+wc_getcache_find_any(WcGetCache *cache, uint32_t table_id, WcSlice row, int64_t now_us, uint32_t *next, WcBuf *get, WcBuf *out)
+{
+	uint64_t	row_hash = row_hash_of(table_id, row);
+	size_t		get_len = get->len;
+	size_t		out_len = out->len;
+	Page	   *page;
+	uint32_t	turn;
+
+	if (cache->npages == 0)
+		return false;
+	page = page_of(cache, row_hash);
+	turn = atomic_load_explicit(&page->turn, memory_order_acquire);
+	for (uint32_t i = *next; i < PAGE_TAGS && turn % 2 == 0; i++)
+	{
+		uint32_t	tag = atomic_load_explicit(&page->tags[i], memory_order_relaxed);
+		uint64_t	read_at;
+
+		if (tag != 0 && copy_both(words_of(cache, page), tag, row_hash, now_us, get, out, &read_at) &&
+			was_valid(cache, page, (int) i, tag, turn, read_at, UINT64_MAX, table_id, row_hash))
+		{
+			*next = i + 1;
+			return true;
+		}
+		get->len = get_len;
+		out->len = out_len;
+	}
+	return false;
 }
 
 /* --- counting ---------------------------------------------------------------*/
@@ -597,7 +665,7 @@ wc_getcache_add(WcGetCache *cache, WcGetOrigin origin, uint64_t epoch, uint32_t 
 	put_word(words + at + 1, epoch);
 	put_word(words + at + 2, (uint64_t) valid_from_us);
 	put_word(words + at + 3, (uint64_t) valid_until_us);
-	put_word(words + at + 4, (uint64_t) get.len << 32 | answer.len);
+	put_word(words + at + 4, LENGTHS(row_hash, get.len, answer.len));
 	put_bytes(words + at + HEAD_WORDS, get);
 	put_bytes(words + at + HEAD_WORDS + WORDS(get.len), answer);
 	atomic_store_explicit(&page->tags[tag], TAG(get_hash, origin, at, n), memory_order_relaxed);

@@ -65,6 +65,14 @@ typedef enum WcGetFound
 extern WcGetFound wc_getcache_find(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row,
 								   WcSlice get, int64_t now_us, WcBuf *out);
 
+/*
+ * Looks for the answer to any Get of this row, in the newest state at wall time now_us; appends the Get to get, and its answer to
+ * out.  The caller checks that it is a Get of this row: it may be one of a row with the same hash.  *next: 0; the next call with
+ * this number looks for another Get's answer.  False: there is no further one.
+ */
+extern bool wc_getcache_find_any(WcGetCache *cache, uint32_t table_id, WcSlice row, int64_t now_us, uint32_t *next,
+								 WcBuf *get, WcBuf *out);
+
 /* Counts a Get whose answer the reader has found, or has not found. */
 extern void wc_getcache_count(WcGetCache *cache, uint32_t reader, bool found);
 
