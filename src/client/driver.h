@@ -263,6 +263,10 @@ typedef struct WcDriver
 	bool		(*claim) (const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverClaim *claim);
 	void		(*claim_end) (bool keep);
 
+	/* Locks a row that has not changed since a scan at the snapshot returned it, as `claim` does.  False: lock_rows locks it; if
+	 * there is a holder nevertheless, the call can be repeated after its end. */
+	bool		(*claim_same) (uint64 snapshot, uint32 table_id, WcSlice row, const WcDriverLocker *locker, uint64 *holder);
+
 	/*
 	 * As scan_open of a Get at the newest state, but locks the row before it reads the row, and
 	 * waits for the first block.  result->taken: the row exists and is locked.  False: another

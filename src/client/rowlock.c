@@ -11,6 +11,14 @@
 
 /* --- locking ------------------------------------------------------------------------ */
 
+static void
+note_held(const WcRowLockRequest *request, const WcRowLock *row)
+{
+	wc_rows_note_held(request->table->id, row->row, request->mode, request->only_absent);
+	if (!row->changed && !request->only_absent)
+		wc_rows_note_same(request, row->row);
+}
+
 /* Sends one request for some of the rows; returns how many of them were locked. */
 static uint32
 ask(const WcRowLockRequest *request, const WcDriverLocker *locker, WcRowLock *rows, uint32 nrows, WcLockResult *result)
@@ -40,17 +48,39 @@ ask(const WcRowLockRequest *request, const WcDriverLocker *locker, WcRowLock *ro
 		rows[i].gone = (result->rows[i] & WC_LOCKED_GONE) != 0;
 		rows[i].exists = (result->rows[i] & WC_LOCKED_EXISTS) != 0;
 		if (nrows <= WC_ROWS_HELD_MAX && request->mode >= WC_LOCK_NO_KEY_UPDATE && !rows[i].gone && !rows[i].exists)
-		{
-			wc_rows_note_held(request->table->id, rows[i].row, request->mode, request->only_absent);
-			if (!rows[i].changed && !request->only_absent)
-				wc_rows_note_same(request, rows[i].row);
-		}
+			note_held(request, &rows[i]);
 	}
 	if (result->check)
 		wc_batch_must_be_checked();
 	if (m.serializable && result->nlocked > 0 && rows[result->nlocked - 1].changed)
 		wc_client_raise_changed_row(request->table, rows[result->nlocked - 1].row);
 	return result->nlocked;
+}
+
+/* Locks a row that a scan has returned without the engine, if the row is as it was.  False: *holder has locked it, or, if that is
+ * 0, the engine must be asked. */
+static bool
+claim_same(const WcRowLockRequest *request, const WcDriverLocker *locker, WcRowLock *row, uint64 *holder)
+{
+	*holder = 0;
+	if (request->snapshot == NULL || !request->seen || request->only_absent || IsolationUsesXactSnapshot() ||
+		wc_batch_may_write(request->table->id, row->row) ||
+		!wc_driver()->claim_same(wc_snapshot_number(request->snapshot), request->table->id, row->row, locker, holder))
+		return false;
+	row->locked = true;
+	if (request->mode >= WC_LOCK_NO_KEY_UPDATE)
+		note_held(request, row);
+	return true;
+}
+
+/* Locks some of the rows; returns how many. */
+static uint32
+lock_some(const WcRowLockRequest *request, const WcDriverLocker *locker, WcRowLock *rows, uint32 nrows, bool alone, WcLockResult *result)
+{
+	memset(result, 0, sizeof(*result));
+	if (alone && claim_same(request, locker, rows, &result->holder))
+		return 1;
+	return result->holder != 0 ? 0 : ask(request, locker, rows, nrows, result);
 }
 
 static void
@@ -65,7 +95,7 @@ lock_all(const WcRowLockRequest *request, WcRowLock *rows, int nrows)
 	while (done < nrows)
 	{
 		WcLockResult result;
-		uint32		n = ask(request, &locker, rows + done, Min(nrows - done, batch), &result);
+		uint32		n = lock_some(request, &locker, rows + done, Min(nrows - done, batch), nrows == 1, &result);
 
 		/* after a row that another transaction has locked, there may be more such rows */
 		batch = result.holder != 0 ? 1 : Min(2 * batch, WC_LOCK_BATCH);

@@ -91,6 +91,13 @@ is(requests(sprintf($put, 2, $_), 0) > 1, 1, "as does one of a member that the r
 is($node->safe_psql('postgres', 'SELECT k, d FROM m ORDER BY k'), qq{none|\none|{"a": "2", "b": "1"}\ntwo|{"a": "2", "b": "1"}},
 	'each row has what it should have');
 
+# Rows that a scan has returned are locked without a further request, if they are as they were.
+my $scanned = q{SELECT k FROM t WHERE k > 'secretkey3' ORDER BY k LIMIT 3};
+my $scan = requests("BEGIN; $scanned \\g /dev/null\nCOMMIT");
+is(requests("BEGIN; $scanned FOR UPDATE SKIP LOCKED \\g /dev/null\nCOMMIT"), $scan, 'SELECT FOR UPDATE of some rows asks no more than SELECT');
+my $deletes = q{WITH first AS (SELECT k FROM t WHERE k > 'secretkey4' ORDER BY k LIMIT 1 FOR UPDATE) DELETE FROM t USING first WHERE t.k = first.k};
+is(requests("BEGIN; $deletes; ROLLBACK"), $scan, 'nor does a DELETE of the first row');
+
 my $unread = "WHERE k = 'secretkey12'";
 my $locks = requests("BEGIN; SELECT * FROM t $unread FOR UPDATE \\g /dev/null\nCOMMIT", 0);
 $unread =~ s/12/13/;

@@ -147,6 +147,29 @@ answers_to_any_get_of_a_row(void **state)
 }
 
 static void
+rows_are_unchanged_until_they_are_written(void **state)
+{
+	uint64_t	before = wc_getcache_epoch(cache);
+	uint64_t	then;
+
+	(void) state;
+	assert_true(wc_getcache_is_unchanged(cache, before, TABLE, kit_s("row")));
+	commit_to("row");
+	then = wc_getcache_epoch(cache);
+	assert_false(wc_getcache_is_unchanged(cache, before, TABLE, kit_s("row")));
+	assert_true(wc_getcache_is_unchanged(cache, before, TABLE, kit_s("other")));
+	assert_true(wc_getcache_is_unchanged(cache, then, TABLE, kit_s("row")));
+
+	/* from the moment on at which the write may be seen */
+	wc_getcache_touch_row(cache, TABLE, kit_s("other"));
+	assert_false(wc_getcache_is_unchanged(cache, then, TABLE, kit_s("other")));
+	wc_getcache_touch_table(cache, TABLE);
+	assert_false(wc_getcache_is_unchanged(cache, then, TABLE, kit_s("row")));
+	set_up_anew(0);
+	assert_false(wc_getcache_is_unchanged(cache, wc_getcache_epoch(cache), TABLE, kit_s("row")));
+}
+
+static void
 a_write_ends_what_was_read_before(void **state)
 {
 	uint64_t	before = wc_getcache_epoch(cache);
@@ -718,6 +741,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_was_kept_is_found, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(answers_to_any_get_of_a_row, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(rows_are_unchanged_until_they_are_written, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_write_ends_what_was_read_before, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_no_write_concerns_holds_before_and_after, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_write_to_a_table_ends_all_of_its_rows, set_up, tear_down),

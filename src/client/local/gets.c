@@ -54,6 +54,14 @@ wc_gets_epoch(uint64 snapshot)
 	return i < 0 ? 0 : places[i].epoch;
 }
 
+bool
+wc_gets_is_unchanged(uint64 snapshot, uint32 table_id, WcSlice row)
+{
+	uint64		epoch = wc_gets_epoch(snapshot);
+
+	return epoch != 0 && wc_getcache_is_unchanged(wc_shmem_getcache(), epoch, table_id, row);
+}
+
 static bool
 take(int i, uint64 snapshot, uint64 epoch)
 {

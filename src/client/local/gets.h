@@ -17,6 +17,9 @@ extern bool wc_gets_may_share(const WcDriverOpen *open);
 /* The epoch of a snapshot; 0: it has none, so the engine has to take the snapshot. */
 extern uint64 wc_gets_epoch(uint64 snapshot);
 
+/* Has the row certainly not changed since the snapshot?  False also if the snapshot has no epoch. */
+extern bool wc_gets_is_unchanged(uint64 snapshot, uint32 table_id, WcSlice row);
+
 /* Gives a new snapshot the current epoch.  False: a commit is being applied at this moment, or all places of the
  * session are taken (wc_gets_full). */
 extern bool wc_gets_enter(uint64 snapshot);

@@ -559,6 +559,7 @@ const WcDriver wc_local_driver = {
 	.is_quiet = wc_local_is_quiet,
 	.claim = wc_local_claim,
 	.claim_end = wc_claim_end,
+	.claim_same = wc_local_claim_same,
 	.scan_take = wc_local_scan_take,
 	.scan_next = wc_local_scan_next,
 	.scans_open = wc_local_scans_open,

@@ -346,6 +346,23 @@ wc_local_claim(const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverC
 	return false;
 }
 
+/* A commit that has changed the row has either been applied when the claim is made, and set the row's stamp, or keeps the row
+ * from being claimed. */
+bool
+wc_local_claim_same(uint64 snapshot, uint32 table_id, WcSlice row, const WcDriverLocker *locker, uint64 *holder)
+{
+	bool		added;
+	bool		same;
+
+	*holder = 0;
+	if (wc_gets_epoch(snapshot) == 0 || !wc_claim_row(locker, table_id, row, &added, holder))
+		return false;
+	same = wc_gets_is_unchanged(snapshot, table_id, row);
+	if (added)
+		wc_claim_end(same);
+	return same;
+}
+
 /* Prepares the request for the scan's first block. */
 static WcOpenMessage
 begin_scan(WcDriverScan *scan, const WcDriverOpen *open)

@@ -457,6 +457,14 @@ wc_getcache_find_any(WcGetCache *cache, uint32_t table_id, WcSlice row, int64_t 
 	return false;
 }
 
+bool
+wc_getcache_is_unchanged(const WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row)
+{
+	uint64_t	row_hash = row_hash_of(table_id, row);
+
+	return cache->npages > 0 && changed_at(cache, page_of(cache, row_hash), table_id, row_hash) <= epoch;
+}
+
 /* --- counting ---------------------------------------------------------------*/
 
 void

@@ -73,6 +73,9 @@ extern WcGetFound wc_getcache_find(WcGetCache *cache, uint64_t epoch, uint32_t t
 extern bool wc_getcache_find_any(WcGetCache *cache, uint32_t table_id, WcSlice row, int64_t now_us, uint32_t *next,
 								 WcBuf *get, WcBuf *out);
 
+/* Has the row certainly not been written since this epoch?  The reader is in it, or in a later one. */
+extern bool wc_getcache_is_unchanged(const WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row);
+
 /* Counts a Get whose answer the reader has found, or has not found. */
 extern void wc_getcache_count(WcGetCache *cache, uint32_t reader, bool found);
 
