@@ -156,13 +156,13 @@ is_get_of_row(const WcScan *get, const WcScan *scan)
 		get->filter == NULL && get->filter_text.len == 0 && get->aggregation == NULL && get->column_offset == 0;
 }
 
-const WcScan *
+bool
 wc_gets_find_any(const WcScan *scan, const WcDriverClaim *claim, WcBuf *block)
 {
 	static WcBuf bytes = WC_BUF_INIT;
 	static WcArena arena;
-	static WcScan get;
 	uint32		next = 0;
+	WcScan		get;
 
 	for (;;)
 	{
@@ -171,12 +171,12 @@ wc_gets_find_any(const WcScan *scan, const WcDriverClaim *claim, WcBuf *block)
 		wc_arena_reset(&arena);
 		if (!wc_getcache_find_any(wc_shmem_getcache(), scan->table_id, scan->ranges[0].start, wc_clock_wall_us(), &next,
 								  &bytes, block))
-			return NULL;
+			return false;
 		if (wc_scan_decode(wc_buf_slice(&bytes), &arena, &get, NULL) != WC_OK || !is_get_of_row(&get, scan) ||
 			!claim->shows(claim->arg, &get, wc_buf_slice(block)))
 			continue;
 		wc_getcache_count(wc_shmem_getcache(), wc_shmem_my_process(), true);
-		return &get;
+		return true;
 	}
 }
 

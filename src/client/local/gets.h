@@ -42,11 +42,9 @@ extern WcGetFound wc_gets_find(const WcDriverOpen *open, WcBuf *block);
 extern bool wc_gets_may_find(const WcDriverOpen *open);
 extern WcGetFound wc_gets_find_now(const WcScan *get, WcBuf *block);
 
-/*
- * Looks for the answer to any Get of the scan's row that shows enough (WcDriverClaim.shows); the answer is then the contents of
- * block.  Returns this Get, valid until the next call; NULL: there is none.
- */
-extern const WcScan *wc_gets_find_any(const WcScan *scan, const WcDriverClaim *claim, WcBuf *block);
+/* Looks for the answer to any Get of the scan's row that shows enough (WcDriverClaim.shows); the answer is then all that block
+ * has. */
+extern bool wc_gets_find_any(const WcScan *scan, const WcDriverClaim *claim, WcBuf *block);
 
 /* Leaves the epoch of a snapshot, or of all snapshots; never fails. */
 extern void wc_gets_leave(uint64 snapshot);

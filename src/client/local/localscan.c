@@ -315,7 +315,7 @@ find_claimed(const WcScan *scan, const WcDriverClaim *claim)
 {
 	WcGetFound	found;
 
-	if (claim->shows != NULL && wc_gets_find_any(scan, claim, &claimed) != NULL)
+	if (claim->shows != NULL && wc_gets_find_any(scan, claim, &claimed))
 		return WC_GET_FOUND;
 	wc_buf_reset(&claimed, WC_FRAME_KEEP);
 	found = wc_gets_find_now(scan, &claimed);
