@@ -77,7 +77,7 @@ FROM widecol.pg_stat_widecol_sessions WHERE pid = pg_backend_pid();
 ROLLBACK;
 SELECT scanners, transaction_bytes FROM widecol.pg_stat_widecol_sessions WHERE pid = pg_backend_pid();
 
--- a job is taken with two requests, for rows and for a lock: the DELETE knows that the locked row exists
+-- a job is taken with one request, for rows: the row is locked in shared memory, and the DELETE knows that it exists
 CREATE FUNCTION sent() RETURNS bigint LANGUAGE sql VOLATILE AS $$
   SELECT requests FROM widecol.pg_stat_widecol_sessions WHERE pid = pg_backend_pid()
 $$;
