@@ -514,6 +514,8 @@ wc_hbase_read_desc(const WcHBaseTable *table, bool decides, WcArena *arena, WcTa
 		}
 		desc->nfamilies++;
 	}
+	/* a scan returns a row's families in the order of the description: that of their names, which is not that of their ids */
+	wc_family_descs_sort(desc->families, desc->nfamilies);
 	return WC_OK;
 }
 

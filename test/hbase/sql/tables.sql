@@ -72,6 +72,16 @@ SELECT family, versions, ttl, bloomfilter FROM widecol.describe('wc_tables:one',
 SELECT widecol.alter_table('wc_tables:one', '{"cf": null}', 'hbase');
 SELECT * FROM one;
 
+-- a row's families come in the order of their names, those that were added later, too
+SELECT widecol.alter_table('wc_tables:one', '{"added": {}}', 'hbase');
+CREATE FOREIGN TABLE cells ("row" text COLLATE "C", family text COLLATE "C", qualifier text, value text) SERVER hbase OPTIONS ("table" 'wc_tables:one', layout 'cell');
+INSERT INTO cells VALUES ('order', 'cf', 'q', 'old'), ('order', 'added', 'q', 'new');
+SELECT family, value FROM cells WHERE "row" = 'order' ORDER BY "row", family LIMIT 1;
+SELECT family FROM widecol.get('cells', 'order');
+SELECT widecol.deleteall('cells', 'order');
+DROP FOREIGN TABLE cells;
+SELECT widecol.alter_table('wc_tables:one', '{"added": null}', 'hbase');
+
 -- TRUNCATE, with the transaction
 BEGIN;
 TRUNCATE one;
