@@ -139,8 +139,21 @@ put_tput(WcThriftWriter *w, const WcThriftRow *row, uint32_t first, uint32_t n)
 	}
 }
 
+uint32_t
+wc_thrift_deletes_alike(const WcThriftRow *row, WcThriftDelete kind, uint32_t i)
+{
+	const WcThriftChange *markers = row->deletes[kind];
+	uint32_t	end = i;
+
+	while (end < row->ndeletes[kind] &&
+		   (kind != WC_THRIFT_DELETE_FAMILY || end == i || !wc_slice_eq(markers[end].family, markers[end - 1].family)))
+		end++;
+	return end - i;
+}
+
+/* The fields of a TDelete with n markers, from the first on, which are alike. */
 static void
-put_tdelete(WcThriftWriter *w, const WcThriftRow *row, WcThriftDelete kind)
+put_tdelete(WcThriftWriter *w, const WcThriftRow *row, WcThriftDelete kind, uint32_t first, uint32_t n)
 {
 	static const int32_t types[WC_THRIFT_DELETES] = {
 		[WC_THRIFT_DELETE_VERSION] = WC_TDeleteType_DELETE_COLUMN,
@@ -151,8 +164,8 @@ put_tdelete(WcThriftWriter *w, const WcThriftRow *row, WcThriftDelete kind)
 	bool		of_column = kind == WC_THRIFT_DELETE_VERSION || kind == WC_THRIFT_DELETE_COLUMN;
 
 	wc_thrift_field_bytes(w, WC_TDelete_row, row->row);
-	wc_thrift_field_list(w, WC_TDelete_columns, WC_THRIFT_STRUCT, row->ndeletes[kind]);
-	for (uint32_t i = 0; i < row->ndeletes[kind]; i++)
+	wc_thrift_field_list(w, WC_TDelete_columns, WC_THRIFT_STRUCT, n);
+	for (uint32_t i = first; i < first + n; i++)
 	{
 		const WcThriftChange *marker = &row->deletes[kind][i];
 
@@ -181,7 +194,7 @@ wc_request_puts(WcThriftWriter *w, int32_t number, WcSlice table, const WcThrift
 	wc_thrift_end_message(w);
 }
 
-/* The kind of a row's markers, which are all of one kind. */
+/* The kind of a row's markers, which are all alike. */
 static WcThriftDelete
 kind_of(const WcThriftRow *row)
 {
@@ -200,8 +213,10 @@ wc_request_deletes(WcThriftWriter *w, int32_t number, WcSlice table, const WcThr
 	wc_thrift_field_list(w, WC_deleteMultiple_tdeletes, WC_THRIFT_STRUCT, n);
 	for (uint32_t i = 0; i < n; i++)
 	{
+		WcThriftDelete kind = kind_of(rows[i]);
+
 		wc_thrift_begin_struct(w);
-		put_tdelete(w, rows[i], kind_of(rows[i]));
+		put_tdelete(w, rows[i], kind, 0, rows[i]->ndeletes[kind]);
 		wc_thrift_end_struct(w);
 	}
 	wc_thrift_end_message(w);
@@ -215,19 +230,23 @@ put_mutations(WcThriftWriter *w, const WcThriftRow *row)
 
 	for (uint32_t i = 0; i < row->nputs; i += wc_thrift_puts_alike(row, i))
 		n++;
-	for (int kind = 0; kind < WC_THRIFT_DELETES; kind++)
-		n += row->ndeletes[kind] > 0;
+	for (WcThriftDelete kind = 0; kind < WC_THRIFT_DELETES; kind++)
+	{
+		for (uint32_t i = 0; i < row->ndeletes[kind]; i += wc_thrift_deletes_alike(row, kind, i))
+			n++;
+	}
 	wc_thrift_field_bytes(w, WC_TRowMutations_row, row->row);
 	wc_thrift_field_list(w, WC_TRowMutations_mutations, WC_THRIFT_STRUCT, n);
-	for (int kind = 0; kind < WC_THRIFT_DELETES; kind++)
+	for (WcThriftDelete kind = 0; kind < WC_THRIFT_DELETES; kind++)
 	{
-		if (row->ndeletes[kind] == 0)
-			continue;
-		wc_thrift_begin_struct(w);
-		wc_thrift_field_struct(w, WC_TMutation_deleteSingle);
-		put_tdelete(w, row, (WcThriftDelete) kind);
-		wc_thrift_end_struct(w);
-		wc_thrift_end_struct(w);
+		for (uint32_t i = 0; i < row->ndeletes[kind]; i += wc_thrift_deletes_alike(row, kind, i))
+		{
+			wc_thrift_begin_struct(w);
+			wc_thrift_field_struct(w, WC_TMutation_deleteSingle);
+			put_tdelete(w, row, kind, i, wc_thrift_deletes_alike(row, kind, i));
+			wc_thrift_end_struct(w);
+			wc_thrift_end_struct(w);
+		}
 	}
 	for (uint32_t i = 0; i < row->nputs; i += wc_thrift_puts_alike(row, i))
 	{

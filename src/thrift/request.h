@@ -96,7 +96,13 @@ typedef struct WcThriftRow
 /* The number of puts from the i-th on that have the same time to live, which HBase has once for a TPut. */
 extern uint32_t wc_thrift_puts_alike(const WcThriftRow *row, uint32_t i);
 
-/* Rows with puts alone, which are all alike; rows with markers of the kind alone; one row with anything, at once. */
+/*
+ * The number of markers of the kind from the i-th on that one TDelete can have: HBase's Delete keeps only the last
+ * DeleteFamily of a family.  Markers of one family are side by side.
+ */
+extern uint32_t wc_thrift_deletes_alike(const WcThriftRow *row, WcThriftDelete kind, uint32_t i);
+
+/* Rows with puts alone, which are all alike; rows with markers of one kind alone, all alike; one row with anything, at once. */
 extern void wc_request_puts(WcThriftWriter *w, int32_t number, WcSlice table, const WcThriftRow *const *rows, uint32_t n);
 extern void wc_request_deletes(WcThriftWriter *w, int32_t number, WcSlice table, const WcThriftRow *const *rows, uint32_t n);
 extern void wc_request_mutate(WcThriftWriter *w, int32_t number, WcSlice table, const WcThriftRow *row);

@@ -128,6 +128,41 @@ times_to_live_part_puts(void **state)
 	wc_buf_free(&buf);
 }
 
+/* HBase's Delete keeps the last DeleteFamily of a family: each of several is a mutation of its own. */
+static void
+markers_of_a_family_are_parted(void **state)
+{
+	WcThriftChange markers[] = {
+		{.family = text("f"),.ts = 9},
+		{.family = text("g"),.ts = 7},
+		{.family = text("g"),.ts = 5}
+	};
+	WcThriftRow row = {.row = text("r")};
+	WcBuf		buf = WC_BUF_INIT;
+	WcThriftWriter w;
+
+	for (WcThriftDelete kind = 0; kind < WC_THRIFT_DELETES; kind++)
+		row.deletes[kind] = markers;
+	row.ndeletes[WC_THRIFT_DELETE_FAMILY_VERSION] = 3;
+	assert_int_equal(wc_thrift_deletes_alike(&row, WC_THRIFT_DELETE_FAMILY_VERSION, 0), 3);
+	assert_int_equal(wc_thrift_deletes_alike(&row, WC_THRIFT_DELETE_FAMILY, 0), 0);
+	row.ndeletes[WC_THRIFT_DELETE_FAMILY_VERSION] = 0;
+	row.ndeletes[WC_THRIFT_DELETE_FAMILY] = 3;
+	assert_int_equal(wc_thrift_deletes_alike(&row, WC_THRIFT_DELETE_FAMILY, 0), 2);
+	assert_int_equal(wc_thrift_deletes_alike(&row, WC_THRIFT_DELETE_FAMILY, 2), 1);
+	wc_thrift_writer(&w, &buf, WC_THRIFT_BINARY, WC_THRIFT_BUFFERED);
+	wc_request_mutate(&w, 1, text("t"), &row);
+	assert_bytes(&buf, "80010001" "00000009" "6d7574617465526f77" "00000001" "0b0001" "00000001" "74"
+				 "0c0002" "0b0001" "00000001" "72" "0f0002" "0c" "00000002"
+				 "0c0002" "0b0001" "00000001" "72" "0f0002" "0c" "00000002"
+				 "0b0001" "00000001" "66" "0a0003" "0000000000000009" "00"
+				 "0b0001" "00000001" "67" "0a0003" "0000000000000007" "00" "080004" "00000002" "00" "00"
+				 "0c0002" "0b0001" "00000001" "72" "0f0002" "0c" "00000001"
+				 "0b0001" "00000001" "67" "0a0003" "0000000000000005" "00" "080004" "00000002" "00" "00"
+				 "00" "00");
+	wc_buf_free(&buf);
+}
+
 static void
 put_cell(WcThriftWriter *w, const char *family, const char *qualifier, const char *value, int64_t ts, int type)
 {
@@ -768,6 +803,7 @@ main(void)
 		cmocka_unit_test(a_call_has_the_protocols_bytes),
 		cmocka_unit_test(changes_of_a_row_are_mutations),
 		cmocka_unit_test(times_to_live_part_puts),
+		cmocka_unit_test(markers_of_a_family_are_parted),
 		cmocka_unit_test(a_message_may_come_in_pieces),
 		cmocka_unit_test(too_large_a_message_is_refused),
 		cmocka_unit_test(nesting_has_a_limit),

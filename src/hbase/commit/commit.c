@@ -195,7 +195,7 @@ typedef enum RowKind
 {
 	ROW_NOTHING,
 	ROW_PUTS,					/* puts alone, with one time to live */
-	ROW_DELETES,				/* markers of one kind alone */
+	ROW_DELETES,				/* markers of one kind alone, that are alike */
 	ROW_MIXED
 } RowKind;
 
@@ -203,14 +203,18 @@ static RowKind
 kind_of(const WcThriftRow *row)
 {
 	int			kinds = 0;
+	bool		alike = true;
 
-	for (int kind = 0; kind < WC_THRIFT_DELETES; kind++)
+	for (WcThriftDelete kind = 0; kind < WC_THRIFT_DELETES; kind++)
+	{
 		kinds += row->ndeletes[kind] > 0;
+		alike &= wc_thrift_deletes_alike(row, kind, 0) == row->ndeletes[kind];
+	}
 	if (kinds == 0 && row->nputs == 0)
 		return ROW_NOTHING;
 	if (kinds == 0 && wc_thrift_puts_alike(row, 0) == row->nputs)
 		return ROW_PUTS;
-	return kinds == 1 && row->nputs == 0 ? ROW_DELETES : ROW_MIXED;
+	return kinds == 1 && alike && row->nputs == 0 ? ROW_DELETES : ROW_MIXED;
 }
 
 static size_t

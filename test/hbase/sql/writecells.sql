@@ -28,6 +28,17 @@ COMMIT;
 SELECT row, family, qualifier, ts, value FROM c;
 SELECT row, family, qualifier, ts, type FROM stored WHERE type <> 'Put';
 
+-- several of a family in one row: each is stored
+BEGIN;
+INSERT INTO c (row, family, qualifier, ts, value) VALUES ('m', 'f', 'p', 4000, 'older'), ('m', 'f', 'q', 6000, 'newer'), ('n', 'f', 'p', 6000, 'kept');
+COMMIT;
+BEGIN;
+INSERT INTO c (row, family, ts, type) VALUES ('m', 'f', 5000, 'DeleteFamily'), ('m', 'f', 7000, 'DeleteFamily'), ('n', 'f', 5000, 'DeleteFamily');
+SELECT row, qualifier, ts, value FROM c WHERE row IN ('m', 'n');
+COMMIT;
+SELECT row, qualifier, ts, value FROM c WHERE row IN ('m', 'n');
+SELECT row, family, ts, type FROM stored WHERE row IN ('m', 'n') AND type <> 'Put';
+
 -- without a timestamp: a marker deletes the cells before it, not later ones
 INSERT INTO c (row, family, qualifier, type) VALUES ('a', 'f', 'p', 'Delete'), ('b', 'f', 'q', 'DeleteColumn'), ('c', 'g', '', 'DeleteFamily');
 INSERT INTO c (row, family, qualifier, value) VALUES ('b', 'f', 'q', 'comes'), ('c', 'g', 'p', 'comes');
