@@ -24,6 +24,7 @@ typedef struct Changes
 } Changes;
 
 static Changes streams[WC_HBASE_STREAMS];
+static bool dated;				/* see wc_hbase_changes_note_dated */
 static int64 provisional_from;	/* provisional timestamps that were shown are from this on ... */
 static int64 provisional_to;	/* ... to about this; 0: none was shown */
 
@@ -103,6 +104,18 @@ wc_hbase_changes_of(uint32 table_id, CommandId cid)
 	return NULL;
 }
 
+void
+wc_hbase_changes_note_dated(void)
+{
+	dated = true;
+}
+
+bool
+wc_hbase_changes_are_dated(void)
+{
+	return dated;
+}
+
 bool
 wc_hbase_changes_row(uint32 table_id, WcSlice row)
 {
@@ -178,6 +191,7 @@ wc_hbase_changes_forget(void)
 	for (int i = 0; i < WC_HBASE_STREAMS; i++)
 		forget(&streams[i]);
 	provisional_to = 0;
+	dated = false;
 }
 
 /* --- timestamps -------------------------------------------------------------------*/

@@ -35,6 +35,13 @@ extern bool wc_hbase_changes_touch(WcHBaseStream stream, uint32 table_id, Comman
 /* The changes that have some of the table by earlier commands; NULL: there are none. */
 extern WcTxn *wc_hbase_changes_of(uint32 table_id, CommandId cid);
 
+/*
+ * Some change names a timestamp, or deletes single versions: it may uncover cells that HBase does not show any more, or be
+ * hidden by a marker in HBase.  It stays so until the end of the transaction.
+ */
+extern void wc_hbase_changes_note_dated(void);
+extern bool wc_hbase_changes_are_dated(void);
+
 /* Has the row changes that have not been sent? */
 extern bool wc_hbase_changes_row(uint32 table_id, WcSlice row);
 

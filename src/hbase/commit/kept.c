@@ -77,6 +77,13 @@ check_item(const WcHBaseTable *table, const WcOp *op, const WcItem *item)
 			   "Round it: ts / 1000 * 1000.");
 }
 
+static bool
+is_dated(const WcItem *item)
+{
+	return item->kind == WC_ITEM_PUT ? item->ts != WC_TS_LATEST :
+		item->kind == WC_ITEM_DELETE || item->kind == WC_ITEM_DELETE_FAMILY_VERSION;
+}
+
 static void
 check_operation(void)
 {
@@ -95,7 +102,11 @@ check_operation(void)
 			   psprintf("It has %zu bytes; the limit is %d.", op.row.len, WC_HBASE_ROW_MAX), NULL);
 	d = wc_decoder(op.items);
 	while ((status = wc_op_next_item(&d, &item, &err)) == WC_OK)
+	{
 		check_item(table, &op, &item);
+		if (is_dated(&item))
+			wc_hbase_changes_note_dated();
+	}
 	if (status != WC_END)
 		wc_hbase_raise(&err);
 }

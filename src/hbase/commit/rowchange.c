@@ -46,7 +46,7 @@ struct WcHBaseRowChanges
 	WcHBaseReader reader;
 	Family	   *families;		/* desc.nfamilies of them */
 	bool		all_versions;
-	bool		raw;			/* markers in HBase must be known, too: see ts_of_put */
+	bool		raw;			/* markers in HBase must be known, too (see ts_of_put), or cells that HBase does not show */
 	uint32		asking;			/* the next range: rows are in the ranges' order */
 	bool		asks;			/* the current row is read */
 	int64		latest;			/* wc_hbase_latest */
@@ -104,9 +104,12 @@ ask_absent(WcHBaseRowChanges *c, const WcOp *op, WcError *err)
 	return WC_OK;
 }
 
-/* *asks: does this operation, or an earlier one on the row, depend on the row's cells? */
+/*
+ * *asks: does this operation, or an earlier one on the row, depend on the row's cells?  *uncovers: does one show older
+ * versions, which HBase may not show now?
+ */
 static WcStatus
-examine_op(WcHBaseRowChanges *c, WcSlice bytes, bool *asks, WcError *err)
+examine_op(WcHBaseRowChanges *c, WcSlice bytes, bool *asks, bool *uncovers, WcError *err)
 {
 	WcDecoder	d = wc_decoder(bytes);
 	bool		behind = *asks; /* a marker of before may delete the operation's puts */
@@ -129,7 +132,9 @@ examine_op(WcHBaseRowChanges *c, WcSlice bytes, bool *asks, WcError *err)
 
 		if (family == NULL)
 			return no_family(c, item.family, err);
-		c->all_versions |= item.kind == WC_ITEM_DELETE || item.kind == WC_ITEM_DELETE_FAMILY_VERSION;
+		c->raw |= *uncovers && item_asks(&item);
+		*uncovers |= item.kind == WC_ITEM_DELETE || item.kind == WC_ITEM_DELETE_FAMILY_VERSION;
+		c->all_versions |= *uncovers;
 		puts |= item.kind == WC_ITEM_PUT && item.ts == WC_TS_LATEST;
 		if (!item_asks(&item))
 			continue;
@@ -153,10 +158,11 @@ examine(WcHBaseRowChanges *c, WcError *err)
 	for (uint32 i = 0; i < c->nrows; i++)
 	{
 		bool		asks = false;
+		bool		uncovers = false;
 
 		for (uint32 k = 0; k < c->rows[i].nops; k++)
 		{
-			WcStatus	status = examine_op(c, c->rows[i].ops[k], &asks, err);
+			WcStatus	status = examine_op(c, c->rows[i].ops[k], &asks, &uncovers, err);
 
 			if (status != WC_OK)
 				return status;

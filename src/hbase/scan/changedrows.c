@@ -209,7 +209,7 @@ wc_hbase_changed_source(const WcHBaseReader *reader, WcTxn *txn, uint32 family, 
 	s->place = family;
 	wc_scan_init(&s->scan, reader->table->id);
 	s->scan.reversed = reader->scan->reversed;
-	s->reader = (WcHBaseReader) {.table = reader->table,.desc = reader->desc,.scan = &s->scan,.merged = true};
+	s->reader = (WcHBaseReader) {.table = reader->table,.desc = reader->desc,.scan = &s->scan,.merged = true,.hidden = reader->hidden};
 	*src = &s->base;
 	return WC_OK;
 }

@@ -138,7 +138,7 @@ static WcThriftColumn *
 make_columns(const WcHBaseRows *rows, uint32 *n)
 {
 	const WcTableDesc *desc = rows->reader->desc;
-	bool		whole = leaves_cells_out(rows->reader);
+	bool		whole = leaves_cells_out(rows->reader) || rows->reader->hidden; /* HBase refuses columns of a raw scan */
 	WcThriftColumn *columns;
 	uint32		most = 1;
 
@@ -214,7 +214,8 @@ set_times(const WcHBaseRows *rows, WcThriftScan *request)
 	const WcScan *scan = rows->reader->scan;
 	bool		raw = rows->reader->table->server->options.raw_timestamps;
 
-	if (scan->ts_min <= 0 && scan->ts_max == WC_TS_LATEST)
+	/* a time range would leave markers out */
+	if ((scan->ts_min <= 0 && scan->ts_max == WC_TS_LATEST) || rows->reader->hidden)
 		return;
 	request->timed = true;
 	request->ts_min = raw ? Max(scan->ts_min, 0) : (Max(scan->ts_min, 0) + WC_HBASE_US_PER_MS - 1) / WC_HBASE_US_PER_MS;
@@ -238,7 +239,7 @@ is_get(const WcHBaseRows *rows, uint32 n)
 {
 	const WcScan *scan = rows->reader->scan;
 
-	return n == 1 && !scan->raw && !scan->reversed && wc_range_is_point(wc_hbase_range_at(rows, rows->range));
+	return n == 1 && !scan->raw && !rows->reader->hidden && !scan->reversed && wc_range_is_point(wc_hbase_range_at(rows, rows->range));
 }
 
 /* Writes the request for a page. */
@@ -252,7 +253,7 @@ write_request(WcHBaseRows *rows, uint32 n, int32 nrows, const char **method, int
 	WcBuf		filter = WC_BUF_INIT;
 	WcThriftScan request = {
 		.table = wc_slice_cstr(reader->table->name),.versions = versions_to_ask(reader),
-		.reversed = reader->scan->reversed,.raw = reader->scan->raw
+		.reversed = reader->scan->reversed,.raw = reader->scan->raw || reader->hidden
 	};
 	WcThriftColumn *columns = make_columns(rows, &request.ncolumns);
 	WcStatus	status = WC_OK;

@@ -23,6 +23,7 @@ typedef struct WcHBaseReader
 	const WcScan *scan;			/* ranges ascending */
 	uint64		rows_hint;		/* the number of rows that is probably wanted; 0: unknown */
 	bool		merged;			/* the transaction's changes will be merged in: all versions are needed, and all cells */
+	bool		hidden;			/* merged, and with them markers and the cells that HBase does not show */
 	struct WcHBaseRows *lanes;	/* the opened lanes, in their order */
 	uint64		calls;
 	bool		ahead;			/* each page is requested when the page before has arrived */

@@ -195,6 +195,21 @@ make_table(HBaseScan *h, WcHBaseTable *table, WcError *err)
 	return WC_OK;
 }
 
+/*
+ * Does the scan need markers and the cells that HBase does not show?  Not if a time to live hides cells, and timestamps
+ * are numbers: then only HBase knows how old a cell is.
+ */
+static bool
+needs_hidden(const WcHBaseReader *reader)
+{
+	const WcHBaseTable *table = reader->table;
+	bool		known = true;
+
+	for (int i = 0; i < table->nfamilies && table->server->options.raw_timestamps; i++)
+		known &= table->families[i].attrs.ttl_us == 0;
+	return reader->merged && !reader->scan->raw && known && wc_hbase_changes_are_dated();
+}
+
 /* The number of rows that will be wanted; 0: unknown. */
 static uint64
 rows_wanted(const WcScan *scan, uint64 hint)
@@ -231,6 +246,7 @@ wc_hbase_scan_open(WcDriverScan *scan, const WcDriverOpen *open)
 		status = make_table(h, table, &err);
 	h->reader.desc = &h->table.desc;
 	h->reader.scan = &h->scan;
+	h->reader.hidden = needs_hidden(&h->reader);
 	h->reader.rows_hint = rows_wanted(&h->scan, open->rows_hint);
 	if (status == WC_OK && !h->reader.merged)
 	{

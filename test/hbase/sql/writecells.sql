@@ -39,6 +39,27 @@ COMMIT;
 SELECT row, qualifier, ts, value FROM c WHERE row IN ('m', 'n');
 SELECT row, family, ts, type FROM stored WHERE row IN ('m', 'n') AND type <> 'Put';
 
+-- the transaction sees what its markers uncover, though HBase does not show it yet, and not what markers in HBase hide
+CREATE FOREIGN TABLE one (row text, family text, qualifier text, ts bigint, type text, value text) SERVER hbase
+  OPTIONS ("table" 'wc_writecells:one', layout 'cell');
+INSERT INTO one (row, family, qualifier, ts, value) VALUES ('a', 'f', 'q', 1000, 'older'), ('b', 'f', 'q', 1000, 'older'), ('c', 'f', 'q', 1000, 'older');
+INSERT INTO one (row, family, qualifier, ts, value) VALUES ('a', 'f', 'q', 2000, 'newer'), ('b', 'f', 'q', 2000, 'newer'), ('c', 'f', 'q', 2000, 'newer');
+INSERT INTO one (row, family, ts, type) VALUES ('d', 'f', 5000, 'DeleteFamily');
+BEGIN;
+DELETE FROM one WHERE row = 'a' AND ts = 2000;
+INSERT INTO one (row, family, qualifier, ts, value) VALUES ('d', 'f', 'q', 4000, 'hidden'), ('d', 'f', 'r', 6000, 'shown');
+SELECT row, qualifier, ts, value FROM one WHERE row IN ('a', 'd');
+SELECT ts, convert_from(value, 'UTF8') AS value FROM widecol.get('one', 'a', '{f:q}', time_range => '[0,1500)');
+SELECT widecol.check('one', 'a', 'f:q', NULL);
+COMMIT;
+SELECT row, qualifier, ts, value FROM one WHERE row IN ('a', 'd');
+BEGIN;
+SELECT widecol.delete_version('one', 'b', 'f:q'), widecol.deleteall('one', row_prefix => 'b');
+SELECT widecol.delete_version('one', 'c', 'f:q');
+SELECT widecol.delete_version('one', 'c', 'f:q');
+COMMIT;
+SELECT row, qualifier, ts, value FROM one WHERE row IN ('b', 'c');
+
 -- without a timestamp: a marker deletes the cells before it, not later ones
 INSERT INTO c (row, family, qualifier, type) VALUES ('a', 'f', 'p', 'Delete'), ('b', 'f', 'q', 'DeleteColumn'), ('c', 'g', '', 'DeleteFamily');
 INSERT INTO c (row, family, qualifier, value) VALUES ('b', 'f', 'q', 'comes'), ('c', 'g', 'p', 'comes');
