@@ -207,6 +207,13 @@ make_bounds(const WcHBaseRows *rows, uint32 n, WcBuf *start, WcBuf *stop)
 		put_row(stop, last->start, false);
 }
 
+/* The first whole millisecond that is not before the time. */
+static int64
+whole_ms(int64 us)
+{
+	return us / WC_HBASE_US_PER_MS + (us % WC_HBASE_US_PER_MS != 0);
+}
+
 /* HBase's times are whole milliseconds: the request has all whole milliseconds in [ts_min, ts_max). */
 static void
 set_times(const WcHBaseRows *rows, WcThriftScan *request)
@@ -218,9 +225,8 @@ set_times(const WcHBaseRows *rows, WcThriftScan *request)
 	if ((scan->ts_min <= 0 && scan->ts_max == WC_TS_LATEST) || rows->reader->hidden)
 		return;
 	request->timed = true;
-	request->ts_min = raw ? Max(scan->ts_min, 0) : (Max(scan->ts_min, 0) + WC_HBASE_US_PER_MS - 1) / WC_HBASE_US_PER_MS;
-	request->ts_max = scan->ts_max == WC_TS_LATEST || raw ? scan->ts_max :
-		scan->ts_max / WC_HBASE_US_PER_MS + (scan->ts_max % WC_HBASE_US_PER_MS != 0);
+	request->ts_min = raw ? Max(scan->ts_min, 0) : whole_ms(Max(scan->ts_min, 0));
+	request->ts_max = scan->ts_max == WC_TS_LATEST || raw ? scan->ts_max : whole_ms(scan->ts_max);
 	request->ts_max = Max(request->ts_min, request->ts_max);
 }
 

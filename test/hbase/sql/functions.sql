@@ -11,6 +11,7 @@ CREATE FOREIGN TABLE t (id text OPTIONS (rowkey '1'), x text OPTIONS (family 'cf
 SELECT * FROM widecol.get('t', 'a');
 SELECT * FROM widecol.get('t'::regclass, 'a', columns => '{cf:x}', versions => 3);
 SELECT * FROM widecol.get('t', 'a', columns => '{cf:x}', versions => 3, time_range => '[0,2000000)');
+SELECT * FROM widecol.get('t', 'a', time_range => '[9223372036854775807,]');
 SELECT * FROM widecol.get('t', '{b,a,nobody}'::widecol.bytes[], columns => '{cf}');
 SELECT * FROM widecol.scan('t', row_prefix => 'b');
 SELECT "row", family, qualifier FROM widecol.scan('t', reversed => true, row_limit => 1);
