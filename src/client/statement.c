@@ -30,7 +30,8 @@
 #include "client/state.h"
 #include "compat.h"
 
-/* How long a READ ONLY transaction waits for an engine that starts, and how often it looks. */
+/* How long a READ ONLY transaction waits for an engine that starts, and a statement for one that does not even start; and how often
+ * they look. */
 #define START_PATIENCE_US 10000000
 #define START_LOOK_MS 100
 
@@ -93,17 +94,41 @@ continues_statement(const PlannedStmt *stmt)
 	return ActivePortal != NULL && list_member_ptr(ActivePortal->stmts, stmt) && linitial(ActivePortal->stmts) != stmt;
 }
 
-/* A READ ONLY transaction waits for an engine that starts, but not for long, since it may read heap tables only. */
+/*
+ * Waits for an engine that starts.  stored: a statement reads stored tables, so it has to wait, however long the start takes.  Else
+ * not for long, since a READ ONLY transaction may read heap tables only.
+ */
 static void
-await_start(void)
+await_start(bool stored)
 {
 	WcShmem    *shmem = wc_shmem();
 	int64		until = wc_clock_monotonic_us() + START_PATIENCE_US;
 
 	ConditionVariablePrepareToSleep(&shmem->state_changed);
-	while (!wc_driver()->ready() && atomic_load(&shmem->state) != WC_ENGINE_FAILED && wc_clock_monotonic_us() < until)
+	for (;;)
+	{
+		uint32		state = atomic_load(&shmem->state);
+
+		if (state == WC_ENGINE_READY || state == WC_ENGINE_FAILED ||
+			(wc_clock_monotonic_us() >= until && !(stored && state == WC_ENGINE_STARTING)))
+			break;
 		(void) ConditionVariableTimedSleep(&shmem->state_changed, START_LOOK_MS, wc_shmem_wait_event(WC_WAIT_START));
+	}
 	ConditionVariableCancelSleep();
+}
+
+/*
+ * For a query that reads stored tables.  If there is no engine, it waits now: its scans would wait later, and then show a younger
+ * state than PostgreSQL's snapshot.  If no engine comes, they tell why.
+ */
+static void
+enter_with_engine(Snapshot snapshot)
+{
+	do
+	{
+		if (!wc_driver()->ready())
+			await_start(true);
+	} while (wc_driver()->ready() && !wc_snapshot_enter_exactly(snapshot));
 }
 
 /*
@@ -121,12 +146,14 @@ take_transactions(Snapshot snapshot, bool stored)
 	begun = wc_my_lxid;
 	if (wc_snapshot_of_transaction_taken())
 		return;
+	if (first && stored)
+		enter_with_engine(snapshot);
 	if (XactReadOnly && first && !wc_driver()->ready())
-		await_start();
+		await_start(false);
 	if (XactReadOnly || (wc_driver()->ready() && !wc_following_stalled(&why)))
 	{
 		if (first)
-			wc_snapshot_enter_exactly(snapshot);
+			(void) wc_snapshot_enter_exactly(snapshot);
 		else
 			wc_snapshot_enter(snapshot);
 	}
@@ -163,8 +190,8 @@ on_executor_start(QueryDesc *query, int eflags)
 		if (IsolationUsesXactSnapshot())
 			take_transactions(query->snapshot, names_stored_table(query->plannedstmt));
 		else if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && reads_both(query->plannedstmt) &&
-				 !continues_statement(query->plannedstmt) && wc_driver()->ready())
-			wc_snapshot_enter_exactly(query->snapshot);
+				 !continues_statement(query->plannedstmt))
+			enter_with_engine(query->snapshot);
 		if (query->plannedstmt->parallelModeNeeded && (eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
 			prepare_parallel(query);
 	}

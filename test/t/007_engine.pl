@@ -18,6 +18,7 @@ $node->init(allows_streaming => 1);
 $node->append_conf('postgresql.conf', q{
 shared_preload_libraries = 'widecol'
 max_connections = 20
+max_prepared_transactions = 1
 fsync = on
 });
 $node->start;
@@ -120,6 +121,38 @@ is($node->safe_psql('postgres', 'SELECT v FROM second'), 'second', 'and does no 
 $busy->query_until(qr/alive/, '');
 like($busy->{stderr}, qr/ERROR:  (?:57P01|40001)/, 'the statement under way has failed, and the session lives');
 $_->quit foreach ($reader, $repeatable, $unsent, $sent, $silent, $cursor, $locker, $maker, $busy, $set, $computed);
+
+# --- a statement of heap tables and stored tables that was planned with the engine, and begins without ---------
+# It waits for the next one, which has applied by then what is committed meanwhile.
+$node->safe_psql('postgres', q{
+CREATE TABLE beside (v int);
+INSERT INTO beside VALUES (1);
+CREATE FOREIGN TABLE stored (k int OPTIONS (rowkey '1'), v int) SERVER widecol;
+INSERT INTO stored VALUES (1, 1);
+CREATE FUNCTION stop_engine(engine int) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM pg_terminate_backend(engine);
+	WHILE EXISTS (SELECT FROM pg_stat_activity WHERE pid = engine) LOOP
+		PERFORM pg_sleep(0.001), pg_stat_clear_snapshot();
+	END LOOP;
+END $$;
+-- all queries of an SQL function are planned before the first one runs
+CREATE FUNCTION both_later(pid int) RETURNS text LANGUAGE sql AS $$
+SELECT stop_engine(pid);
+SELECT 'read: ' || h.v || ' ' || s.v FROM beside h, stored s;
+$$;
+BEGIN;
+UPDATE beside SET v = 2;
+UPDATE stored SET v = 2;
+PREPARE TRANSACTION 'both';
+});
+my ($early, $other) = (session(), session());
+my $early_pid = $early->query_safe('SELECT pg_backend_pid()');
+$early->query_until(qr/begun/, "\\echo begun\nSELECT both_later(pid) $activity;\nSELECT 'done';\n");
+ok($node->poll_query_until('postgres', "SELECT wait_event_type = 'Extension' FROM pg_stat_activity WHERE pid = $early_pid"), 'it waits');
+isnt($other->query_safe(q{COMMIT PREPARED 'both'; SELECT state FROM widecol.pg_stat_widecol}), 'ready', 'while there is no engine');
+like($early->query_until(qr/done/, ''), qr/read: (\d) \1/, 'and shows one state of both');
+$_->quit foreach ($early, $other);
 
 # --- several times, while sessions write --------------------------------------------
 # Each writer reports its commits, and the errors of its other transactions.

@@ -461,14 +461,14 @@ forget(WcClientSnapshot *forgotten)
  * PostgreSQL's snapshot is taken anew, until the engine's, which is taken behind it, shows no other transactions.  Under
  * a heavy load of commits the reader asks for a moment without them.
  */
-void
+bool
 wc_snapshot_enter_exactly(Snapshot snapshot)
 {
 	/* a walsender may have the snapshot of a replication slot; imported ones are known here (wc_snapshot_import) */
 	bool		may_renew = is_unread(snapshot) && !is_fixed_for_conflicts() && !am_walsender;
 
 	if (find(snapshot, IsolationUsesXactSnapshot()) != NULL)
-		return;					/* an earlier query, of the same rule or function, has read by it */
+		return true;			/* an earlier query, of the same rule or function, has read by it */
 	for (int attempt = 1;; attempt++)
 	{
 		uint64		noted = wc_flight_nnoted(wc_places());
@@ -477,8 +477,15 @@ wc_snapshot_enter_exactly(Snapshot snapshot)
 		if (may_renew)
 			renew(snapshot, attempt < ATTEMPTS_BESIDE_COMMITS);
 		s = enter(snapshot);
-		if (!may_renew || !s->taken || !wc_following_is_ahead(snapshot, noted) || attempt == ATTEMPTS_MAX)
-			return;
+		if (!may_renew)
+			return true;
+		if (!s->taken && !wc_driver()->ready())
+		{
+			forget(s);
+			return false;
+		}
+		if (!s->taken || !wc_following_is_ahead(snapshot, noted) || attempt == ATTEMPTS_MAX)
+			return true;
 		forget(s);
 		if (attempt >= ATTEMPTS_BESIDE_COMMITS)
 			wc_following_ask_for_quiet();

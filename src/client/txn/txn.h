@@ -86,9 +86,10 @@ extern void wc_snapshot_enter(Snapshot snapshot);
 
 /*
  * The same, for a query that begins, or a transaction with its first query: both snapshots show the same transactions.
- * To that end PostgreSQL's snapshot may be replaced by a newer one, in place, unless it has been read by.
+ * To that end PostgreSQL's snapshot may be replaced by a newer one, in place, unless it has been read by.  False: the engine is not
+ * ready; then the function may be called again.
  */
-extern void wc_snapshot_enter_exactly(Snapshot snapshot);
+extern bool wc_snapshot_enter_exactly(Snapshot snapshot);
 
 /* Takes it, too, and lets other processes find it: workers of the query, or, if exported (to the end of the
  * transaction), sessions that import the snapshot.  False: the engine is not ready, or the session uses
