@@ -51,6 +51,16 @@ INSERT INTO e VALUES (NULL, 'x', 1);
 INSERT INTO e (a, v) VALUES (1, 1);
 UPDATE e SET b = NULL WHERE a = 1;
 INSERT INTO e_bytes VALUES (NULL, 'x');
+-- drivers find the column in a field of the error
+DO $$
+DECLARE
+  s text; t text; c text;
+BEGIN
+  INSERT INTO e VALUES (3, NULL, 1);
+EXCEPTION WHEN not_null_violation THEN
+  GET STACKED DIAGNOSTICS s = SCHEMA_NAME, t = TABLE_NAME, c = COLUMN_NAME;
+  RAISE NOTICE 'schema %, table %, column %', s, t, c;
+END $$;
 SELECT * FROM e WHERE a IS NULL OR b IS NULL;
 
 -- a delimiter inside a part before the last

@@ -9,6 +9,7 @@
 
 #include "compat.h"
 #include "client/client.h"
+#include "fdw/relation/errfield.h"
 #include "fdw/relation/key.h"
 
 struct WcKeyWork
@@ -47,7 +48,8 @@ null_key(const WcRelation *wrel, const WcRelColumn *col)
 	ereport(ERROR,
 			(errcode(ERRCODE_NOT_NULL_VIOLATION),
 			 errmsg("null value in key column \"%s\" of foreign table \"%s\"", NameStr(col->name), wrel->relname),
-			 errdetail("A row key has all its parts.")));
+			 errdetail("A row key has all its parts."),
+			 wc_errfield_column(wrel, NameStr(col->name))));
 }
 
 static void pg_attribute_noreturn()

@@ -12,6 +12,7 @@
 
 #include "client/client.h"
 #include "client/foreign/foreign.h"
+#include "fdw/relation/errfield.h"
 #include "fdw/relation/keycontent.h"
 #include "fdw/relation/rowerror.h"
 #include "rowkey/keycheck.h"
@@ -56,8 +57,7 @@ wc_rowerror_duplicate(const WcRelation *wrel, const Datum *values, const bool *i
 			(errcode(ERRCODE_UNIQUE_VIOLATION),
 			 errmsg("duplicate key value violates row key of foreign table \"%s\"", wrel->relname),
 			 errdetail("Key %s already exists.", wc_rowerror_key(wrel, values, isnull)),
-			 err_generic_string(PG_DIAG_SCHEMA_NAME, get_namespace_name(get_rel_namespace(wrel->relid))),
-			 err_generic_string(PG_DIAG_TABLE_NAME, wrel->relname),
+			 wc_errfield_table(wrel),
 			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, psprintf("%s_rowkey", wrel->relname))));
 }
 

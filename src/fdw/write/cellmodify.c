@@ -12,6 +12,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
+#include "fdw/relation/errfield.h"
 #include "fdw/relation/mapping.h"
 #include "fdw/write/modify.h"
 #include "fdw/write/restoring.h"
@@ -44,7 +45,8 @@ required(const WcRelation *wrel, WcRole role, const bool *isnull, const char *na
 		ereport(ERROR,
 				(errcode(ERRCODE_NOT_NULL_VIOLATION),
 				 errmsg("null value in column \"%s\" of foreign table \"%s\"", name, wrel->relname),
-				 errdetail("A cell is known by row, family, qualifier and timestamp.")));
+				 errdetail("A cell is known by row, family, qualifier and timestamp."),
+				 wc_errfield_column(wrel, name)));
 	return i;
 }
 
@@ -171,7 +173,8 @@ wc_cellmodify_insert(WcModify *m, TupleTableSlot *slot)
 			ereport(ERROR,
 					(errcode(ERRCODE_NOT_NULL_VIOLATION),
 					 errmsg("null value in column \"value\" of foreign table \"%s\"", wrel->relname),
-					 errdetail("NULL is the absence of a cell.")));
+					 errdetail("NULL is the absence of a cell."),
+					 wc_errfield_column(wrel, "value")));
 		cell = bytes_of(m, WC_ROLE_CELL_VALUE, values, isnull);
 		if (m->restoring && !wc_restoring_cell(m, family, qualifier, ts, cell))
 			return;
@@ -249,7 +252,8 @@ wc_cellmodify_update(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 				(errcode(ERRCODE_NOT_NULL_VIOLATION),
 				 errmsg("null value in column \"value\" of foreign table \"%s\"", wrel->relname),
 				 errdetail("NULL is the absence of a cell."),
-				 errhint("DELETE deletes the cell.")));
+				 errhint("DELETE deletes the cell."),
+				 wc_errfield_column(wrel, "value")));
 	locate(m, old->tts_values, old->tts_isnull, &family, &qualifier, &ts);
 	if (find_column(wrel, WC_ROLE_CELL_TTL) >= 0)
 		ttl_us = ttl_of(m, new->tts_values, new->tts_isnull);
