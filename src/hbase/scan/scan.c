@@ -207,7 +207,7 @@ needs_hidden(const WcHBaseReader *reader)
 
 	for (int i = 0; i < table->nfamilies && table->server->options.raw_timestamps; i++)
 		known &= table->families[i].attrs.ttl_us == 0;
-	return reader->merged && !reader->scan->raw && known && wc_hbase_changes_are_dated();
+	return reader->merged && !reader->scan->raw && known && (reader->scan->uncapped || wc_hbase_changes_are_dated());
 }
 
 /* The number of rows that will be wanted; 0: unknown. */
@@ -240,8 +240,8 @@ wc_hbase_scan_open(WcDriverScan *scan, const WcDriverOpen *open)
 	h->txn = at.txn = wc_hbase_changes_of(table->id, open->cid);
 	h->storage.ops = &storage_ops;
 	h->target = WC_BLOCK_FIRST;
-	h->reader.merged = h->txn != NULL;
 	status = copy_scan(h, open->scan, &err);
+	h->reader.merged = h->txn != NULL || h->scan.uncapped;	/* HBase caps versions, too */
 	if (status == WC_OK)
 		status = make_table(h, table, &err);
 	h->reader.desc = &h->table.desc;

@@ -60,6 +60,16 @@ SELECT widecol.delete_version('one', 'c', 'f:q');
 COMMIT;
 SELECT row, qualifier, ts, value FROM one WHERE row IN ('b', 'c');
 
+-- versions that are written as a whole replace those that HBase does not show, too
+CREATE FOREIGN TABLE history (k text OPTIONS (rowkey '1') COLLATE "C", v widecol.version[] OPTIONS (family 'f', qualifier 'v')) SERVER hbase
+  OPTIONS ("table" 'wc_writecells:one', family 'f');
+INSERT INTO one (row, family, qualifier, ts, value) VALUES ('h', 'f', 'v', 1000, 'older');
+INSERT INTO one (row, family, qualifier, ts, value) VALUES ('h', 'f', 'v', 3000, 'newer');
+UPDATE history SET v = ARRAY[(2000, 'given')::widecol.version] WHERE k = 'h';
+SELECT ts, value FROM one WHERE row = 'h';
+DELETE FROM one WHERE row = 'h';
+SELECT ts, value FROM one WHERE row = 'h';
+
 -- without a timestamp: a marker deletes the cells before it, not later ones
 INSERT INTO c (row, family, qualifier, type) VALUES ('a', 'f', 'p', 'Delete'), ('b', 'f', 'q', 'DeleteColumn'), ('c', 'g', '', 'DeleteFamily');
 INSERT INTO c (row, family, qualifier, value) VALUES ('b', 'f', 'q', 'comes'), ('c', 'g', 'p', 'comes');
