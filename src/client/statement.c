@@ -234,6 +234,25 @@ import(const VariableSetStmt *stmt)
 					   proc != NULL ? (uint32) (proc - ProcGlobal->allProcs) : (uint32) (MyProc - ProcGlobal->allProcs));
 }
 
+/* Does the statement run without a query of its own, for which the executor would start? */
+static bool
+has_no_query(const Node *stmt)
+{
+	switch (nodeTag(stmt))
+	{
+		case T_ExplainStmt:
+		case T_ExecuteStmt:
+		case T_DeclareCursorStmt:
+		case T_CreateTableAsStmt:
+		case T_RefreshMatViewStmt:
+		case T_DoStmt:
+		case T_CallStmt:
+			return false;
+		default:
+			return true;
+	}
+}
+
 static void
 on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 				   ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
@@ -245,8 +264,12 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	bool		imports = IsA(stmt, VariableSetStmt) && ((VariableSetStmt *) stmt)->kind == VAR_SET_MULTI &&
 		strcmp(((VariableSetStmt *) stmt)->name, "TRANSACTION SNAPSHOT") == 0;
 
-	/* the executor does not start for COPY, but for the query of a COPY TO and for queries of triggers */
-	if (IsA(stmt, CopyStmt) && IsolationUsesXactSnapshot() && ActiveSnapshotSet() && !IsParallelWorker())
+	/*
+	 * The executor does not start for COPY, but for the query of a COPY TO and for queries of triggers.  A SERIALIZABLE transaction
+	 * that begins with DDL gets an id, and then its snapshot is fixed.
+	 */
+	if (IsolationUsesXactSnapshot() && ActiveSnapshotSet() && !IsParallelWorker() &&
+		(IsA(stmt, CopyStmt) || (IsolationIsSerializable() && has_no_query(stmt))))
 		take_transactions(GetActiveSnapshot(), false);
 	if (IsA(stmt, CopyStmt))
 		copy_filters = ((CopyStmt *) stmt)->is_from && ((CopyStmt *) stmt)->whereClause != NULL;

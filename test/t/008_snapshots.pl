@@ -152,6 +152,14 @@ is($importer->query_safe('SELECT v FROM w WHERE k = 1'), '10', 'and sees stored 
 $importer->query_safe('COMMIT');
 is($importer->query_safe($both), '7|11|11', 'the next one sees the newest state');
 
+# --- a SERIALIZABLE transaction that begins with DDL, and thus has an id before its first query -----
+$importer->query_safe('BEGIN ISOLATION LEVEL SERIALIZABLE; CREATE TEMP TABLE early ()');
+my $begun = $node->safe_psql('postgres', $both);
+advance();
+isnt($node->safe_psql('postgres', $both), $begun, 'another transaction commits meanwhile');
+is($importer->query_safe($both), $begun, 'a transaction that began with DDL sees heap tables and stored tables as of then');
+$importer->query_safe('ROLLBACK');
+
 $_->quit foreach ($exporter, $importer, $late);
 $node->stop;
 done_testing();
