@@ -30,8 +30,8 @@
 #include "client/state.h"
 #include "compat.h"
 
-/* How long a READ ONLY transaction waits for an engine that starts, and a statement for one that does not even start; and how often
- * they look. */
+/* How long a READ ONLY transaction waits for an engine that starts, and a statement of stored tables for the start of an engine to
+ * begin; and how often they look. */
 #define START_PATIENCE_US 10000000
 #define START_LOOK_MS 100
 
