@@ -321,17 +321,17 @@ corrupt(WcBlockReader *r)
 WcBlockEntry
 wc_block_next(WcBlockReader *r, WcSlice *row, WcCell *cell, uint32_t *colno)
 {
-	WcDecoder	d = r->d;
+	WcDecoder  *d = &r->d;		/* no copy: it would wait for the stores of its halves */
 	uint8_t		tag;
 
-	if (d.p == d.end)
-		return d.failed ? WC_BLOCK_CORRUPT : WC_BLOCK_DONE;
-	tag = *d.p++;
+	if (d->p == d->end)
+		return d->failed ? WC_BLOCK_CORRUPT : WC_BLOCK_DONE;
+	tag = *d->p++;
 	if (tag < TAG_ROW)
 	{
-		if (tag == TAG_NAMED && r->in_row && take_short_named(r, d.p, cell, colno))
+		if (tag == TAG_NAMED && r->in_row && take_short_named(r, d->p, cell, colno))
 			return WC_BLOCK_CELL;
-		if (!r->in_row || !take_column(&d, tag, cell, colno))
+		if (!r->in_row || !take_column(d, tag, cell, colno))
 			return corrupt(r);
 		cell->ts = 0;
 		cell->type = WC_PUT;
@@ -340,7 +340,7 @@ wc_block_next(WcBlockReader *r, WcSlice *row, WcCell *cell, uint32_t *colno)
 		r->provisional = false;
 		if ((tag & TAG_TS) != 0)
 		{
-			if (!take_time(&d, tag, cell, &r->provisional))
+			if (!take_time(d, tag, cell, &r->provisional))
 				return corrupt(r);
 		}
 		else if ((tag & TAG_TTL) != 0)
@@ -348,21 +348,19 @@ wc_block_next(WcBlockReader *r, WcSlice *row, WcCell *cell, uint32_t *colno)
 		if ((tag & TAG_KEY_ONLY) != 0)
 			cell->value = wc_slice(NULL, 0);
 		else
-			cell->value = take_bytes(&d);
-		if (d.failed)
+			cell->value = take_bytes(d);
+		if (d->failed)
 			return corrupt(r);
-		r->d = d;
 		return WC_BLOCK_CELL;
 	}
 
 	if (tag > (TAG_ROW | TAG_UNDECIDED) && tag != (TAG_ROW | TAG_UNDECIDED | TAG_OWED))
 		return corrupt(r);
-	*row = take_bytes(&d);
-	r->owed = (tag & TAG_OWED) != 0 ? take_varint(&d) : 0;
-	if (d.failed || row->len == 0 || row->len > WC_ROW_MAX)
+	*row = take_bytes(d);
+	r->owed = (tag & TAG_OWED) != 0 ? take_varint(d) : 0;
+	if (d->failed || row->len == 0 || row->len > WC_ROW_MAX)
 		return corrupt(r);
 	r->in_row = true;
 	r->undecided = (tag & TAG_UNDECIDED) != 0;
-	r->d = d;
 	return WC_BLOCK_ROW;
 }

@@ -95,7 +95,7 @@ random_row(WcCell *cells, char (*names)[8], bool puts_only)
 		int64_t		ts = 1000;
 		size_t		nversions = shape == 0 ? 1 : 1 + (size_t) (rand() % 3);
 
-		snprintf(names[i], sizeof(names[i]), "q%zu", i * 2);
+		snprintf(names[i], sizeof(names[i]), "q%02zu", i * 2);
 		for (size_t v = 0; v < nversions; v++)
 		{
 			WcCell		c = put(names[i], ts, &"value"[rand() % 6]);
@@ -170,7 +170,7 @@ test_seek_and_find(void **state)
 		WcPackedRow f;
 		WcCell		c;
 
-		snprintf(wanted, sizeof(wanted), "q%d", rand() % 14);
+		snprintf(wanted, sizeof(wanted), "q%02d", rand() % 14);
 		buf.len = 0;
 		wc_packedrow_append(&buf, cells, n);
 		assert_int_equal(wc_packedrow_open(&r, wc_buf_slice(&buf), &err), WC_OK);
@@ -277,7 +277,7 @@ read_all(const uint8_t *data, size_t len)
 			char		name[4];
 			uint32_t	before = 0;
 
-			snprintf(name, sizeof(name), "q%d", i);
+			snprintf(name, sizeof(name), "q%02d", i);
 			(void) wc_packedrow_find(&s, wc_slice_cstr(name), &before, &c);
 		}
 		s = r;

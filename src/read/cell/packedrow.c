@@ -136,14 +136,17 @@ wc_packedrow_append(WcBuf *out, const WcCell *cells, size_t ncells)
 
 /* --- reading --------------------------------------------------------------*/
 
-/* Most heads by far: plain, one timestamp, and fewer than 128 cells. */
+/* Most heads by far: a timestamp, no number of the write, and fewer than 128 cells. */
 static inline bool
 open_short(WcPackedRow *r, WcSlice value)
 {
 	const uint8_t *p = value.data;
+	uint8_t		flags;
 
-	if (value.len < 11 || p[0] != WC_PACKED_VERSION ||
-		p[1] != (WC_PACKED_SIMPLE | WC_PACKED_PLAIN | WC_PACKED_TS) || p[2] > 0x7f || p[2] > value.len / 2)
+	if (value.len < 11 || p[0] != WC_PACKED_VERSION || p[2] > 0x7f || p[2] > value.len / 2)
+		return false;
+	flags = p[1] & (uint8_t) ~WC_PACKED_SIMPLE;
+	if (flags != WC_PACKED_TS && p[1] != (WC_PACKED_SIMPLE | WC_PACKED_PLAIN | WC_PACKED_TS))
 		return false;
 	r->d = wc_decoder(wc_slice(p + 11, value.len - 11));
 	r->flags = p[1];
@@ -254,19 +257,112 @@ take_rest(WcPackedRow *r, uint8_t head, WcCell *cell)
 	return take_value(r, cell);
 }
 
+/* Skips a length below 128 and the bytes; NULL: the length is greater, or the bytes are damaged. */
+static inline const uint8_t *
+skip_short(const uint8_t *p, const uint8_t *end)
+{
+	if (p == NULL || p >= end || *p >= 0x80 || (size_t) (end - p) <= *p)
+		return NULL;
+	return p + 1 + *p;
+}
+
+/* A cell whose lengths are below 128 and that, if it has a head, is a put without a TTL. */
+typedef struct ShortCell
+{
+	const uint8_t *start;
+	const uint8_t *qualifier;	/* its length, then its bytes; so has the value */
+	const uint8_t *ts;			/* NULL: the row's */
+	const uint8_t *value;
+	const uint8_t *behind;
+} ShortCell;
+
+/* Takes the cell at p apart.  False: it is no such cell, or is damaged. */
+static inline bool
+take_short(ShortCell *cell, const uint8_t *p, const uint8_t *end, bool headed)
+{
+	uint8_t		head = WC_PUT;
+
+	cell->start = p;
+	if (headed)
+	{
+		if (p >= end)
+			return false;
+		head = *p++;
+		if ((head & ~WC_PACKED_CELL_TS) != WC_PUT)
+			return false;
+	}
+	cell->qualifier = p;
+	p = skip_short(p, end);
+	cell->ts = NULL;
+	if (p != NULL && (head & WC_PACKED_CELL_TS) != 0)
+	{
+		cell->ts = p;
+		p = end - p >= 8 ? p + 8 : NULL;
+	}
+	cell->value = p;
+	cell->behind = skip_short(p, end);
+	return cell->behind != NULL;
+}
+
+static inline WcSlice
+short_bytes(const uint8_t *p)
+{
+	return wc_slice(p + 1, *p);
+}
+
+/* Gives a cell and moves behind it. */
+static inline bool
+give_short(WcPackedRow *r, const ShortCell *found, WcCell *cell)
+{
+	int64_t		ts = found->ts != NULL ? (int64_t) wc_load_u64(found->ts) : r->ts;
+
+	if (ts < 0)
+	{
+		wc_decoder_fail(&r->d);
+		r->left = 0;
+		return false;
+	}
+	cell->type = WC_PUT;
+	cell->ts = ts;
+	cell->ttl_us = 0;
+	cell->seq = (r->flags & WC_PACKED_WRITTEN_AT) ? r->seq : ts;
+	/* each from its bytes: a copy of a field that was just written in two halves would wait for these stores */
+	r->qualifier = short_bytes(found->qualifier);
+	cell->qualifier = short_bytes(found->qualifier);
+	cell->value = short_bytes(found->value);
+	r->d.p = found->behind;
+	r->left--;
+	return true;
+}
+
+/* Moves to `next`, behind n cells of which `last` is the last (NULL: none). */
+static inline void
+move_short(WcPackedRow *r, const uint8_t *next, uint32_t n, const uint8_t *last)
+{
+	r->d.p = next;
+	r->left -= n;
+	if (last != NULL)
+		r->qualifier = short_bytes(last);
+}
+
 bool
 wc_packedrow_next(WcPackedRow *r, WcCell *cell)
 {
+	ShortCell	here;
 	uint8_t		head;
 
 	if (r->left == 0)
 		return false;
 	if (r->flags & WC_PACKED_PLAIN)
 	{
+		if (take_short(&here, r->d.p, r->d.end, false))
+			return give_short(r, &here, cell);
 		r->qualifier = take_bytes(&r->d);
 		set_plain(r, cell);
 		return take_value(r, cell);
 	}
+	if (take_short(&here, r->d.p, r->d.end, true))
+		return give_short(r, &here, cell);
 	head = wc_decode_u8(&r->d);
 	if (!(head & WC_PACKED_CELL_SAME_COLUMN))
 		r->qualifier = take_bytes(&r->d);
@@ -320,9 +416,16 @@ skip_rest(WcDecoder *d, uint8_t head)
 bool
 wc_packedrow_puts_only(const WcPackedRow *r)
 {
-	WcDecoder	d = r->d;
+	ShortCell	here = {.start = r->d.p, .behind = r->d.p};
+	uint32_t	left = r->left;
+	WcDecoder	d;
 
-	for (uint32_t i = 0; i < r->left && !(r->flags & WC_PACKED_SIMPLE); i++)
+	if (r->flags & WC_PACKED_SIMPLE)
+		return true;
+	while (left > 0 && take_short(&here, here.behind, r->d.end, true))
+		left--;
+	d = wc_decoder(wc_slice(here.start, (size_t) (r->d.end - here.start)));
+	for (; left > 0; left--)
 	{
 		uint8_t		head = take_head(&d);
 
@@ -335,15 +438,6 @@ wc_packedrow_puts_only(const WcPackedRow *r)
 			return false;
 	}
 	return true;
-}
-
-/* Skips a length below 128 and the bytes; NULL: the length is greater, or the bytes are damaged. */
-static inline const uint8_t *
-skip_short(const uint8_t *p, const uint8_t *end)
-{
-	if (p == NULL || p >= end || *p >= 0x80 || (size_t) (end - p) <= *p)
-		return NULL;
-	return p + 1 + *p;
 }
 
 bool
@@ -387,160 +481,126 @@ wc_packedrow_seek(WcPackedRow *r, WcSlice qualifier, bool after)
 	}
 }
 
-/* For cells without heads: reads only lengths and qualifiers. */
-static bool
-find_plain(WcPackedRow *r, WcSlice qualifier, uint32_t *before, WcCell *cell)
+typedef enum Found
 {
-	WcDecoder	d = r->d;
+	FOUND_COLUMN,				/* it has been read */
+	FOUND_GAP,					/* the column is not there; the reader is before the next one */
+	FOUND_NOTHING				/* not known */
+} Found;
 
-	for (*before = 0; r->left > 0; ++*before)
-	{
-		WcSlice		q = take_bytes(&d);
-		int			c = wc_slice_cmp(q, qualifier);
-
-		if (c > 0 && !d.failed)
-			return false;
-		if (c == 0 && !d.failed)
-			return wc_packedrow_next(r, cell);
-		(void) take_bytes(&d);
-		r->d = d;
-		r->left = d.failed ? 0 : r->left - 1;
-	}
-	return false;
-}
-
-/*
- * Is the column, or the gap where it would be, after `before` cells?  *found: it is the column.  False: neither, or not
- * known; the reader has not moved.
- */
-static inline bool
-find_expected(WcPackedRow *r, WcSlice qualifier, uint32_t before, WcCell *cell, bool *found)
+/* Is the column, or the gap where it would be, after `before` cells?  If that is not known, the reader has not moved. */
+static inline __attribute__((always_inline)) Found
+find_expected(WcPackedRow *r, WcSlice qualifier, uint32_t before, bool headed, WcCell *cell)
 {
 	const uint8_t *end = r->d.end;
-	const uint8_t *p = r->d.p;
 	const uint8_t *last = NULL; /* qualifier of the cell before */
-	const uint8_t *value;
-	const uint8_t *behind;
-	WcSlice		here;
+	ShortCell	here = {.behind = r->d.p};
 
 	if (before >= r->left)
-		return false;
+		return FOUND_NOTHING;
 	for (uint32_t i = 0; i < before; i++)
 	{
-		last = p;
-		p = skip_short(skip_short(p, end), end);
+		if (!take_short(&here, here.behind, end, headed))
+			return FOUND_NOTHING;
+		last = here.qualifier;
 	}
-	value = skip_short(p, end);
-	behind = skip_short(value, end);
-	if (behind == NULL)
-		return false;
-	here = wc_slice(p + 1, *p);
-	*found = wc_slice_eq(here, qualifier);
-	if (!*found && (wc_slice_cmp(here, qualifier) < 0 ||
-					(last != NULL && wc_slice_cmp(wc_slice(last + 1, *last), qualifier) >= 0)))
-		return false;
-	r->d.p = p;
-	r->left -= before;
-	if (*found)
+	if (!take_short(&here, here.behind, end, headed))
+		return FOUND_NOTHING;
+	if (wc_slice_eq(short_bytes(here.qualifier), qualifier))
 	{
-		set_plain(r, cell);
-		/* assign both from `here`: a copy of the field that was just written in two halves would wait for these stores */
-		cell->qualifier = here;
-		r->qualifier = here;
-		cell->value = wc_slice(value + 1, *value);
-		r->d.p = behind;
-		r->left--;
+		r->left -= before;
+		return give_short(r, &here, cell) ? FOUND_COLUMN : FOUND_GAP;
 	}
-	return true;
+	if (wc_slice_cmp(short_bytes(here.qualifier), qualifier) < 0 ||
+		(last != NULL && wc_slice_cmp(short_bytes(last), qualifier) >= 0))
+		return FOUND_NOTHING;
+	move_short(r, here.start, before, last);
+	return FOUND_GAP;
 }
 
-/* Most cells with heads: puts of the column that is looked for, with lengths below 128 and no time but ts.  False: the next
- * cell is another one, or is damaged; the reader has not moved. */
-static inline bool
-take_short_headed(WcPackedRow *r, WcSlice qualifier, WcCell *cell)
+/* Goes through cells until the column, a later one, or a cell that is not short (FOUND_NOTHING). */
+static Found
+find_short(WcPackedRow *r, WcSlice qualifier, bool headed, uint32_t *before, WcCell *cell)
 {
 	const uint8_t *end = r->d.end;
-	const uint8_t *p = r->d.p;
-	const uint8_t *value;
-	const uint8_t *behind;
-	uint8_t		head;
-	int64_t		ts = r->ts;
+	const uint8_t *last = NULL;
+	uint32_t	n = 0;
+	ShortCell	here = {.start = r->d.p, .behind = r->d.p};
 
-	if (r->left == 0 || p == end)
-		return false;
-	head = *p++;
-	if ((head & ~WC_PACKED_CELL_TS) != WC_PUT)
-		return false;
-	value = skip_short(p, end);
-	if (value == NULL || !wc_slice_eq(wc_slice(p + 1, *p), qualifier))
-		return false;
-	if (head & WC_PACKED_CELL_TS)
+	for (; n < r->left && take_short(&here, here.behind, end, headed); n++)
 	{
-		if (end - value < 8)
-			return false;
-		ts = (int64_t) wc_load_u64(value);
-		value += 8;
+		int			c = wc_slice_eq(short_bytes(here.qualifier), qualifier) ? 0 :
+			wc_slice_cmp(short_bytes(here.qualifier), qualifier);
+
+		if (c >= 0)
+		{
+			*before = n;
+			move_short(r, here.start, n, last);
+			return c == 0 && give_short(r, &here, cell) ? FOUND_COLUMN : FOUND_GAP;
+		}
+		last = here.qualifier;
 	}
-	behind = skip_short(value, end);
-	if (behind == NULL || ts < 0)
-		return false;
-	cell->type = WC_PUT;
-	cell->ts = ts;
-	cell->ttl_us = 0;
-	cell->seq = (r->flags & WC_PACKED_WRITTEN_AT) ? r->seq : ts;
-	cell->qualifier = r->qualifier = wc_slice(p + 1, *p);
-	cell->value = wc_slice(value + 1, *value);
-	r->d.p = behind;
-	r->left--;
-	return true;
+	*before = n;
+	move_short(r, n < r->left ? here.start : here.behind, n, last);
+	return r->left == 0 ? FOUND_GAP : FOUND_NOTHING;
 }
 
-/* Cells with heads: those before the column are not taken apart. */
+/* As find_short, for cells of every kind. */
 static bool
-find_headed(WcPackedRow *r, WcSlice qualifier, WcCell *cell)
+find_long(WcPackedRow *r, WcSlice qualifier, bool headed, uint32_t *before, WcCell *cell)
 {
-	WcDecoder	d = r->d;
 	/* before the first cell the qualifier is empty: a first cell may be of the column without a name, and say so */
 	int			c = wc_slice_cmp(r->qualifier, qualifier);
 
-	while (r->left > 0)
+	for (; r->left > 0; ++*before)
 	{
-		uint8_t		head = take_head(&d);
+		const uint8_t *start = r->d.p;
+		uint8_t		head = headed ? take_head(&r->d) : WC_PUT;
 
 		if (!(head & WC_PACKED_CELL_SAME_COLUMN))
 		{
-			WcSlice		q = take_bytes(&d);
+			WcSlice		q = take_bytes(&r->d);
 
 			c = wc_slice_eq(q, qualifier) ? 0 : wc_slice_cmp(q, qualifier);
-			if (c > 0 && !d.failed)
+			if (c > 0 && !r->d.failed)
+			{
+				r->d.p = start;
 				return false;
-			if (c <= 0)
-				r->qualifier = q;
+			}
+			r->qualifier = q;
 		}
-		if (c == 0 && !d.failed)
+		if (c == 0 && !r->d.failed)
 		{
-			r->d = d;
-			return take_rest(r, head, cell);
+			if (headed)
+				return take_rest(r, head, cell);
+			set_plain(r, cell);
+			return take_value(r, cell);
 		}
-		skip_rest(&d, head);
+		skip_rest(&r->d, head);
 		if (!wc_cell_type_valid(head & WC_PACKED_CELL_TYPE))
-			wc_decoder_fail(&d);
-		r->d = d;
-		r->left = d.failed ? 0 : r->left - 1;
+			wc_decoder_fail(&r->d);
+		r->left = r->d.failed ? 0 : r->left - 1;
 	}
 	return false;
+}
+
+/* Where the guess is wrong. */
+static bool
+find_anywhere(WcPackedRow *r, WcSlice qualifier, bool headed, uint32_t *before, WcCell *cell)
+{
+	Found		found = find_short(r, qualifier, headed, before, cell);
+
+	return found == FOUND_NOTHING ? find_long(r, qualifier, headed, before, cell) : found == FOUND_COLUMN;
 }
 
 bool
 wc_packedrow_find(WcPackedRow *r, WcSlice qualifier, uint32_t *before, WcCell *cell)
 {
-	bool		found;
+	bool		headed = (r->flags & WC_PACKED_PLAIN) == 0;
+	Found		found = headed ? find_expected(r, qualifier, *before, true, cell) :
+		find_expected(r, qualifier, *before, false, cell);
 
-	if (!(r->flags & WC_PACKED_PLAIN))
-		return take_short_headed(r, qualifier, cell) || find_headed(r, qualifier, cell);
-	if (find_expected(r, qualifier, *before, cell, &found))
-		return found;
-	return find_plain(r, qualifier, before, cell);
+	return found == FOUND_NOTHING ? find_anywhere(r, qualifier, headed, before, cell) : found == FOUND_COLUMN;
 }
 
 WcStatus
