@@ -4,6 +4,7 @@
 #include "postgres.h"
 
 #include "channel/flight.h"
+#include "channel/shmem.h"
 #include "client/local/claim.h"
 #include "client/local/gets.h"
 #include "client/local/local.h"
@@ -302,8 +303,12 @@ find_answer(WcDriverScan *scan, const WcDriverOpen *open)
 bool
 wc_local_is_quiet(const WcDriverOpen *open)
 {
-	return wc_gets_may_find(open) &&
-		wc_claims_is_quiet(wc_claims(), wc_places(), open->scan->table_id, open->scan->ranges[0].start);
+	const WcScan *scan = open->scan;
+
+	if (!wc_gets_may_find(open))
+		return false;
+	wc_getcache_prefetch(wc_shmem_getcache(), scan->table_id, scan->ranges[0].start);
+	return wc_claims_is_quiet(wc_claims(), wc_places(), scan->table_id, scan->ranges[0].start);
 }
 
 /* A buffer for an answer in shared memory, which the next call reuses. */
@@ -331,9 +336,11 @@ wc_local_claim(const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverC
 
 	claim->added = claim->wanted = false;
 	claim->holder = 0;
-	if (!wc_gets_may_find(open) ||
-		(!claim->held && !wc_claim_row(locker, scan->table_id, scan->ranges[0].start, &claim->added, &claim->holder) &&
-		 claim->holder == 0))
+	if (!wc_gets_may_find(open))
+		return false;
+	wc_getcache_prefetch(wc_shmem_getcache(), scan->table_id, scan->ranges[0].start);
+	if (!claim->held && !wc_claim_row(locker, scan->table_id, scan->ranges[0].start, &claim->added, &claim->holder) &&
+		claim->holder == 0)
 		return false;
 	found = find_claimed(scan, claim);
 	claim->answer = wc_buf_slice(&claimed);

@@ -324,6 +324,8 @@ valid_answer(const Word *words, uint32_t tag, int64_t now_us, uint64_t *epoch, u
 	/* words that are being overwritten may have any value */
 	if (TAG_AT(tag) + TAG_WORDS(tag) > PAGE_WORDS || TAG_WORDS(tag) < HEAD_WORDS)
 		return NULL;
+	for (uint32_t i = 0; i < TAG_WORDS(tag); i += 64 / sizeof(Word))
+		__builtin_prefetch((const void *) (at + i));
 	*epoch = get_word(at + 1);
 	*lengths = get_word(at + 4);
 	if (now_us < (int64_t) get_word(at + 2) || now_us >= (int64_t) get_word(at + 3) ||
@@ -395,6 +397,18 @@ was_valid(WcGetCache *cache, Page *page, int i, uint32_t tag, uint32_t turn, uin
 	if (TAG_ORIGIN(tag) != WC_GET_ASKED)
 		count_ahead(cache, &page->tags[i], tag, table_id);
 	return true;
+}
+
+void
+wc_getcache_prefetch(const WcGetCache *cache, uint32_t table_id, WcSlice row)
+{
+	const uint8_t *head;
+
+	if (cache->npages == 0)
+		return;
+	head = (const uint8_t *) page_of(cache, row_hash_of(table_id, row));
+	for (size_t at = 0; at < sizeof(Page); at += 64)
+		__builtin_prefetch(head + at);
 }
 
 WcGetFound

@@ -58,6 +58,9 @@ typedef enum WcGetFound
 	WC_GET_WANTED				/* not found; the answer should be kept: there is room, or the Get was asked for before */
 } WcGetFound;
 
+/* Fetches what wc_getcache_find will read first into the processor's cache, while the caller does something else. */
+extern void wc_getcache_prefetch(const WcGetCache *cache, uint32_t table_id, WcSlice row);
+
 /*
  * Looks for the answer to a Get of this row, as it is in this epoch at wall time now_us, and appends it to out.  get: the
  * Get's bytes, which name table and row as well.  If the answer is not found, out is as before.
