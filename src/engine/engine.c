@@ -415,6 +415,7 @@ engine_free(WcEngine *engine, bool closed)
 	pthread_rwlock_destroy(&engine->step_lock);
 	pthread_mutex_destroy(&engine->offers_mutex);
 	pthread_mutex_destroy(&engine->snapshots_mutex);
+	wc_recentrows_free(&engine->recent);
 	free(engine);
 }
 
@@ -433,6 +434,7 @@ wc_engine_open(const WcEngineOptions *options, WcEngine **engine, WcError *err)
 	pthread_rwlock_init(&e->step_lock, NULL);
 	pthread_mutex_init(&e->offers_mutex, NULL);
 	pthread_mutex_init(&e->snapshots_mutex, NULL);
+	wc_recentrows_init(&e->recent);
 	wc_health_init(&e->health, e);
 	wc_counts_init(&e->counts);
 	wc_families_init(&e->families, e);

@@ -9,6 +9,7 @@
 
 #include "engine/source/cellsource_store.h"
 #include "engine/source/storedrow.h"
+#include "engine/store/state.h"
 
 /* At most so many rows are got at once; and the size up to which a row counts as small: while all rows are small, the
  * number of rows grows. */
@@ -40,7 +41,10 @@ typedef struct GetSource
 	/* the current row */
 	WcRowForm	form;			/* WC_FORM_NONE: there is no current row */
 	WcBuf		row;
-	rocksdb_pinnableslice_t *pin;	/* the value that Get has returned */
+	bool		found;			/* the row's key has a value: */
+	WcSlice		value;
+	rocksdb_pinnableslice_t *pin;	/* as Get has returned it; NULL: it is in recent */
+	WcBuf		recent;			/* the value that was written last */
 	WcStoredRow stored;
 
 	/* packing cell: cells of rows that are apart */
@@ -140,17 +144,42 @@ is_here(const Gets *g)
 	return g->at >= g->first && g->at < g->first + g->n;
 }
 
-/* One that has been got: s->pin. */
+/* Takes a value that RocksDB has returned; NULL: there is none. */
+static void
+take_pinned(GetSource *s, rocksdb_pinnableslice_t *pin)
+{
+	s->pin = pin;
+	s->found = pin != NULL;
+	if (s->found)
+		s->value.data = (const uint8_t *) rocksdb_pinnableslice_value(pin, &s->value.len);
+}
+
+/* One that has been got. */
 static void
 take_got(GetSource *s, char **text)
 {
 	Gets	   *g = &s->gets;
 	uint32_t	i = g->at - g->first;
 
-	s->pin = g->values[i];
+	take_pinned(s, g->values[i]);
 	*text = g->errors[i];
 	g->values[i] = NULL;
 	g->errors[i] = NULL;
+}
+
+/* Is the value of the key that this reader sees the one that was written last? */
+static bool
+is_recent(GetSource *s, WcSlice key)
+{
+	const WcSnapshot *snapshot = s->options.snapshot;
+
+	if (snapshot != NULL && snapshot->seq == WC_SNAPSHOT_SEQ_UNKNOWN)
+		return false;
+	wc_buf_reset(&s->recent, WC_RECENTROWS_BYTES);
+	s->found = wc_recentrows_find(&s->store->engine->recent, s->store->cf, key, snapshot != NULL ? snapshot->seq : UINT64_MAX,
+								  &s->recent);
+	s->value = wc_buf_slice(&s->recent);
+	return s->found;
 }
 
 static WcStatus
@@ -166,12 +195,13 @@ get_one(GetSource *s, WcSlice row, char **text, WcError *err)
 			return wc_buf_status(&s->key, "row key", err);
 		key = wc_buf_slice(&s->key);
 	}
-	s->pin = wc_rocks_get_pinned(s->db, s->ro, s->store->cf, (const char *) key.data, key.len, text);
+	if (!is_recent(s, key))
+		take_pinned(s, wc_rocks_get_pinned(s->db, s->ro, s->store->cf, (const char *) key.data, key.len, text));
 	note_small(&s->gets, is_small(s->pin));
 	return WC_OK;
 }
 
-/* Gets the value of the row's key, if there is one, into s->pin. */
+/* Gets the value of the row's key, if there is one. */
 static WcStatus
 get_value(GetSource *s, WcSlice row, WcError *err)
 {
@@ -232,6 +262,7 @@ leave_row(GetSource *s)
 	if (s->pin)
 		rocksdb_pinnableslice_destroy(s->pin);
 	s->pin = NULL;
+	s->found = false;
 	s->form = WC_FORM_NONE;
 	s->in_apart = false;
 }
@@ -240,26 +271,20 @@ leave_row(GetSource *s)
 static WcStatus
 open_row(GetSource *s, WcError *err)
 {
-	const char *data;
-	size_t		len;
-
 	if (s->form != WC_FORM_TOGETHER)
 		return enter_apart(s, err);
-	data = rocksdb_pinnableslice_value(s->pin, &len);
-	return wc_storedrow_open(&s->stored, wc_slice(data, len), s->base.row, err);
+	return wc_storedrow_open(&s->stored, s->value, s->base.row, err);
 }
 
-/* The form of the row, by the value that RocksDB's Get has returned. */
+/* The form of the row, by the value of its key. */
 static WcRowForm
 form_of(const GetSource *s)
 {
-	size_t		len = 0;
-	const char *data = s->pin ? rocksdb_pinnableslice_value(s->pin, &len) : NULL;
 	bool		cells = s->store->packing == WC_PACKING_CELL;
 
-	if (data == NULL)
+	if (!s->found)
 		return cells ? WC_FORM_HEADLESS : WC_FORM_NONE;
-	return cells && wc_cellkey_is_apart(wc_slice(data, len)) ? WC_FORM_APART : WC_FORM_TOGETHER;
+	return cells && wc_cellkey_is_apart(s->value) ? WC_FORM_APART : WC_FORM_TOGETHER;
 }
 
 static WcStatus
@@ -350,6 +375,7 @@ get_close(WcCellSource *src)
 	wc_cellsource_close(s->apart);
 	rocksdb_readoptions_destroy(s->ro);
 	wc_buf_free(&s->key);
+	wc_buf_free(&s->recent);
 	wc_buf_free(&s->row);
 	wc_storedrow_free(&s->stored);
 	wc_store_unref(s->store);

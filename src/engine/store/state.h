@@ -14,6 +14,7 @@
 #include "engine/store/families.h"
 #include "engine/store/health.h"
 #include "engine/store/internal.h"
+#include "engine/store/recentrows.h"
 #include "engine/store/tables.h"
 #include "read/txn/txn.h"
 
@@ -52,6 +53,7 @@ struct WcEngine
 	WcMutex		snapshots_mutex;
 	WcSnapshot *newest WC_GUARDED_BY(&snapshots_mutex); /* the newest snapshot; only this one may have no reader */
 
+	WcRecentRows recent;		/* has a mutex of its own */
 	WcHealth	health;			/* has a mutex of its own */
 	WcFamilies	families;		/* has mutexes of its own */
 

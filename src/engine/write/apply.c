@@ -298,6 +298,8 @@ apply_catalog(Apply *a, WcError *err)
 		if (status != WC_OK)
 			return status;
 	}
+	if (wc_txn_ncatalog(a->txn) > 0)
+		wc_recentrows_forget(&a->engine->recent);	/* a family may be dropped, or emptied */
 	if (a->overlay.next_table_id > 0)
 		wc_catalog_note_id(&a->engine->catalog, a->overlay.next_table_id - 1);
 	for (const WcTableState *t = a->overlay.tables; t; t = t->next)

@@ -28,6 +28,7 @@ wc_rowfinder_init(WcRowFinder *finder, WcStore *store, bool empty)
 	};
 	wc_buf_init(&finder->gap_end, 0);
 	wc_buf_init(&finder->key, 0);
+	wc_buf_init(&finder->recent, 0);
 }
 
 void
@@ -48,6 +49,7 @@ wc_rowfinder_free(WcRowFinder *finder)
 		rocksdb_readoptions_destroy(finder->total_order);
 	wc_buf_free(&finder->gap_end);
 	wc_buf_free(&finder->key);
+	wc_buf_free(&finder->recent);
 }
 
 /* --- gaps -------------------------------------------------------------------------- */
@@ -209,6 +211,14 @@ get(WcRowFinder *finder, WcSlice row, bool *found, WcSlice *value, WcError *err)
 	char	   *error = NULL;
 	WcStatus	status;
 
+	wc_buf_reset(&finder->recent, WC_RECENTROWS_BYTES);
+	if (wc_recentrows_find(&store->engine->recent, store->cf, row, UINT64_MAX, &finder->recent))
+	{
+		*found = true;
+		*value = wc_buf_slice(&finder->recent);
+		finder->misses = 0;
+		return WC_OK;
+	}
 	finder->pinned = wc_rocks_get_pinned(store->engine->db, store->engine->read_options, store->cf,
 										 (const char *) row.data, row.len, &error);
 	status = wc_store_status(store, error, "read", err);

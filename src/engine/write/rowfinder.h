@@ -30,6 +30,7 @@ typedef struct WcRowFinder
 
 	/* Packing row. */
 	rocksdb_pinnableslice_t *pinned;	/* the value that a Get found */
+	WcBuf		recent;			/* or a copy of the one that was written last */
 	bool		walking;		/* the iterator is at the last wanted row, or after it */
 	uint32_t	hits;			/* rows found by Gets, and by walking */
 	uint32_t	hits_budget;	/* number of such rows before a walk begins */

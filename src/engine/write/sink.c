@@ -32,6 +32,7 @@ wc_sink_init(WcSink *sink, struct WcEngine *engine, uint64_t bytes, WcError *err
 	WcStatus	status;
 
 	*sink = (WcSink) {.engine = engine,.error.status = WC_OK};
+	wc_recentrows_unstage(&engine->recent);
 	sink->batch = rocksdb_writebatch_create();
 	if (bytes < engine->spill.memory)
 		return WC_OK;
@@ -59,6 +60,8 @@ note(WcSink *sink, char *error)
 void
 wc_sink_put(WcSink *sink, rocksdb_column_family_handle_t *cf, WcSlice key, WcSlice value)
 {
+	if (sink->files == NULL)
+		wc_recentrows_stage(&sink->engine->recent, cf, key, &value);
 	if (sink->files == NULL || cf == sink->engine->meta)
 		wc_rocks_batch_put(sink->batch, cf, (const char *) key.data, key.len, (const char *) value.data, value.len);
 	else if (sink->error.status == WC_OK)
@@ -68,6 +71,8 @@ wc_sink_put(WcSink *sink, rocksdb_column_family_handle_t *cf, WcSlice key, WcSli
 void
 wc_sink_delete(WcSink *sink, rocksdb_column_family_handle_t *cf, WcSlice key)
 {
+	if (sink->files == NULL)
+		wc_recentrows_stage(&sink->engine->recent, cf, key, NULL);
 	if (sink->files == NULL || cf == sink->engine->meta)
 		wc_rocks_batch_delete(sink->batch, cf, (const char *) key.data, key.len);
 	else if (sink->error.status == WC_OK)
@@ -102,8 +107,15 @@ wc_sink_write(WcSink *sink, WcError *err) WC_REQUIRES(sink->engine->write_mutex)
 
 	if (status != WC_OK)
 		return status;
+	wc_recentrows_begin(&engine->recent);
 	if (sink->files == NULL)
-		return wc_health_write(&engine->health, engine->write_options, sink->batch, "write a commit", err);
-	status = wc_engine_sync_locked(sink->engine, err);
-	return status == WC_OK ? wc_health_take_in(&engine->health, sink->files, sink->batch, "write a commit", err) : status;
+		status = wc_health_write(&engine->health, engine->write_options, sink->batch, "write a commit", err);
+	else
+	{
+		status = wc_engine_sync_locked(sink->engine, err);
+		if (status == WC_OK)
+			status = wc_health_take_in(&engine->health, sink->files, sink->batch, "write a commit", err);
+	}
+	wc_recentrows_end(&engine->recent, status == WC_OK && sink->files == NULL, rocksdb_get_latest_sequence_number(engine->db));
+	return status;
 }

@@ -118,6 +118,7 @@ write_step(WcEngine *engine, uint64_t position, WcStore *store, const WcMarks *m
 		watch_rows(engine, store, sifted);
 		wc_watch_begin(engine);
 	}
+	wc_recentrows_forget(&engine->recent);
 	status = wc_health_write(&engine->health, engine->write_options, batch, what, err);
 	if (status == WC_OK)
 	{
