@@ -71,6 +71,19 @@ is(requests("BEGIN; SAVEPOINT s; UPDATE t SET v = 'secretvalue' $key; COMMIT"), 
 is(requests("BEGIN; SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; UPDATE t SET v = 'secretvalue' $key; COMMIT") > 1, 1,
 	'and one that must see that the row has not changed');
 
+# A page that is read again and again asks nothing, until a row of its table is written.
+$node->safe_psql('postgres', q{CREATE FOREIGN TABLE numbers (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+INSERT INTO numbers SELECT i, 'v' FROM generate_series(1, 100, 2) i;
+ANALYZE numbers});
+my $page = 'SELECT k FROM numbers WHERE k > 50 ORDER BY k LIMIT 3';
+my $pages = "$page \\g /dev/null\n" x 70;
+ok(requests("${pages}SELECT") > 60, 'a page of a table that was just written asks the engine');
+is(requests("${pages}SELECT"), requests("$page \\g /dev/null\nSELECT"), 'then shared memory has its answer');
+$node->safe_psql('postgres', "INSERT INTO numbers VALUES (52, 'between')");
+is($node->safe_psql('postgres', $page), "51\n52\n53", 'which an INSERT into the page makes invalid');
+$node->safe_psql('postgres', $pages . 'DELETE FROM numbers WHERE k = 51');
+is($node->safe_psql('postgres', $page), "52\n53\n55", 'and so does a DELETE');
+
 # Answers that other sessions have asked for: of all columns, and of a member of a map.
 $node->safe_psql('postgres', q{
 INSERT INTO m VALUES ('one', '{"a": "1", "b": "1"}'), ('two', '{"b": "1"}'), ('none', NULL);

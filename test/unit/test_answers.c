@@ -108,7 +108,7 @@ find(Site *s, WcSlice row)
 
 	get_of(s, &get, s->kit.table, row);
 	wc_buf_reset(&s->found, SIZE_MAX);
-	return wc_getcache_find(s->cache, wc_getcache_epoch(s->cache), s->kit.table, row, wc_buf_slice(&s->get), kit_now,
+	return wc_getcache_find(s->cache, WC_GET_ROW, wc_getcache_epoch(s->cache), s->kit.table, row, wc_buf_slice(&s->get), kit_now,
 							&s->found) == WC_GET_FOUND;
 }
 
@@ -327,7 +327,7 @@ gets_without_values_are_kept_apart(void **state)
 	wc_answers_asked(s->answers, KIT_DATABASE, &get.scan, wc_buf_slice(&s->get), 0);
 	put(s, "r", "1");
 	assert_int_equal(make_all(s), 2);
-	assert_int_equal(wc_getcache_find(s->cache, wc_getcache_epoch(s->cache), s->kit.table, kit_s("r"), wc_buf_slice(&s->get),
+	assert_int_equal(wc_getcache_find(s->cache, WC_GET_ROW, wc_getcache_epoch(s->cache), s->kit.table, kit_s("r"), wc_buf_slice(&s->get),
 									  kit_now, &s->found), WC_GET_FOUND);
 	assert_string_equal(value_of(s, "r"), "1");
 }

@@ -18,20 +18,47 @@ typedef struct Place
 static Place places[WC_GETCACHE_PLACES];
 static int	ntaken;
 
+/* So many rows may be expected of a range without a limit. */
+#define RANGE_ROWS 100
+
+static inline bool
+is_get(const WcScan *scan)
+{
+	return scan->nranges == 1 && wc_range_is_point(&scan->ranges[0]);
+}
+
+static bool
+has_plain_options(const WcDriverOpen *open)
+{
+	const WcScan *scan = open->scan;
+
+	return open->clock_offset_us == 0 && scan->as_of_ts == WC_TS_LATEST && scan->ts_min == 0 && scan->ts_max == WC_TS_LATEST &&
+		!scan->raw && !scan->measured;
+}
+
+/* A page, or a range of a few rows.  With a filter, helpers may read other parts of it, whose cells may expire sooner. */
+static bool
+is_short_range(const WcDriverOpen *open)
+{
+	const WcScan *scan = open->scan;
+
+	return scan->nranges == 1 && scan->filter == NULL && scan->filter_text.len == 0 && scan->aggregation == NULL &&
+		(scan->row_limit > 0 || (open->rows_hint > 0 && open->rows_hint <= RANGE_ROWS));
+}
+
 bool
 wc_gets_may_share(const WcDriverOpen *open)
 {
-	return open->snapshot != 0 && !open->own_writes && wc_gets_may_find(open);
+	if (open->snapshot == 0 || open->own_writes || !has_plain_options(open))
+		return false;
+	return is_get(open->scan) ||
+		(is_short_range(open) && wc_getcache_takes_ranges(wc_shmem_getcache(), open->scan->table_id));
 }
 
 bool
 wc_gets_may_find(const WcDriverOpen *open)
 {
-	const WcScan *scan = open->scan;
-
-	return open->clock_offset_us == 0 && scan->nranges == 1 && wc_range_is_point(&scan->ranges[0]) &&
-		scan->as_of_ts == WC_TS_LATEST && scan->ts_min == 0 && scan->ts_max == WC_TS_LATEST &&
-		!scan->raw && !scan->measured;
+	return is_get(open->scan) && has_plain_options(open);
 }
 
 /* The snapshot's place; for snapshot 0: a free place.  -1: there is none. */
@@ -124,7 +151,7 @@ find_answer(const WcScan *get, uint64 epoch, WcBuf *block)
 	wc_scan_encode(&bytes, get);
 	if (bytes.failed)
 		return WC_GET_ABSENT;
-	return wc_getcache_find(wc_shmem_getcache(), epoch, get->table_id, get->ranges[0].start, wc_buf_slice(&bytes),
+	return wc_getcache_find(wc_shmem_getcache(), is_get(get) ? WC_GET_ROW : WC_GET_RANGE, epoch, get->table_id, get->ranges[0].start, wc_buf_slice(&bytes),
 							wc_clock_wall_us(), block);
 }
 

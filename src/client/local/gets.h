@@ -1,5 +1,5 @@
 /*
- * client/local/gets.h: the epochs of the session's snapshots, and Gets that shared memory
+ * client/local/gets.h: the epochs of the session's snapshots, and Gets and short ranges that shared memory
  * answers at these snapshots (wire/shared/getcache.h); for the driver of the embedded engine.
  *
  * Up to WC_GETCACHE_PLACES snapshots of a session have an epoch at a time; scans at
@@ -11,7 +11,7 @@
 #include "client/driver.h"
 #include "wire/shared/getcache.h"
 
-/* May the scan's answer be read from shared memory, or be kept there? */
+/* May the scan's answer be read from shared memory, or be kept there?  Asked once for each scan. */
 extern bool wc_gets_may_share(const WcDriverOpen *open);
 
 /* The epoch of a snapshot; 0: it has none, so the engine has to take the snapshot. */

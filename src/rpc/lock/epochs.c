@@ -277,8 +277,8 @@ wc_epochs_current(const WcEpochs *e)
 }
 
 void
-wc_epochs_keep(WcEpochs *e, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, WcSlice answer,
+wc_epochs_keep(WcEpochs *e, WcGetKind kind, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, WcSlice answer,
 			   int64_t valid_from_us, int64_t valid_until_us)
 {
-	wc_getcache_add(e->cache, WC_GET_ASKED, epoch, table_id, row, get, answer, valid_from_us, valid_until_us);
+	wc_getcache_add(e->cache, kind, WC_GET_ASKED, epoch, table_id, row, get, answer, valid_from_us, valid_until_us);
 }

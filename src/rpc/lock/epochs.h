@@ -48,7 +48,7 @@ extern bool wc_epochs_wants_ahead(WcEpochs *epochs, uint32_t table_id, WcSlice r
 extern uint64_t wc_epochs_current(const WcEpochs *epochs);
 
 /* Keeps an answer that was read at the snapshot of an epoch (wc_getcache_add). */
-extern void wc_epochs_keep(WcEpochs *epochs, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get,
+extern void wc_epochs_keep(WcEpochs *epochs, WcGetKind kind, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get,
 						   WcSlice answer, int64_t valid_from_us, int64_t valid_until_us);
 
 #endif
