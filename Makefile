@@ -40,7 +40,7 @@ EXTENSION_FILES = widecol.control $(wildcard widecol--*.sql)
 # --- what is built from what ------------------------------------------------
 WIRE_DIRS   = $(addprefix wire/,wait message shared)
 READ_DIRS   = read $(addprefix read/,cell txn filter scan)
-ENGINE_DIRS = $(addprefix engine/,rocks store source forget catalog write estimate) engine
+ENGINE_DIRS = $(addprefix engine/,rocks copies store source forget catalog write estimate) engine
 RPC_DIRS    = rpc $(addprefix rpc/,lock session log)
 CORE_DIRS   = base model rowkey filterlang $(WIRE_DIRS) thrift $(READ_DIRS) $(ENGINE_DIRS) $(RPC_DIRS)
 SHARED_DIRS = channel

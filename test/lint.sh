@@ -14,7 +14,7 @@ verbose=${1:-}
 pg_include=$("$PG_CONFIG" --includedir-server) || exit 1
 
 read_folders="read read/cell read/txn read/filter read/scan"
-engine_folders="engine/rocks engine/store engine/source engine/forget engine/catalog engine/write engine/estimate engine"
+engine_folders="engine/rocks engine/copies engine/store engine/source engine/forget engine/catalog engine/write engine/estimate engine"
 rpc_folders="rpc/lock rpc/session rpc/log rpc"
 wire_folders="wire/wait wire/message wire/shared"
 core="base model rowkey filterlang $wire_folders thrift $read_folders $engine_folders $rpc_folders"
@@ -46,7 +46,8 @@ allowed()
 	read/filter) echo "base/ model/ filterlang/" ;;
 	read/scan) echo "base/ model/ rowkey/ read/storage.h read/cell/ read/txn/ read/filter/" ;;
 	engine/rocks) echo "base/ model/ rowkey/ read/ engine/engine.h" ;;
-	engine/store) echo "$(allowed engine/rocks) engine/rocks/" ;;
+	engine/copies) echo "base/" ;;
+	engine/store) echo "$(allowed engine/rocks) engine/rocks/ engine/copies/" ;;
 	engine/source) echo "$(allowed engine/store) engine/store/" ;;
 	engine/forget) echo "$(allowed engine/source) engine/source/" ;;
 	engine/catalog) echo "$(allowed engine/forget) engine/forget/" ;;

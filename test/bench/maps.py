@@ -26,7 +26,8 @@ MUST = {
 }
 ENGINE = "-c widecol.debug_clock_offset=1ms"  # a session with a clock of its own: nothing is kept for it
 
-# What a client does: jsonb and widecol alike, then the entity-attribute-value table.
+# What a client does with a key k, or one of which some are asked for often, p: jsonb and widecol alike, then the
+# entity-attribute-value table.
 CLIENT = {
     "row by key, 2 clients": (
         "SELECT d FROM {t} WHERE k = :k",
@@ -40,6 +41,9 @@ CLIENT = {
     "page of ten rows": (
         "SELECT k, d FROM {t} WHERE k >= :k ORDER BY k LIMIT 10",
         "SELECT k, jsonb_object_agg(m, v) FROM {t} WHERE k BETWEEN :k AND :k + 9 GROUP BY k ORDER BY k", ""),
+    "popular pages of ten rows": (
+        "SELECT k, d FROM {t} WHERE k >= :p ORDER BY k LIMIT 10",
+        "SELECT k, jsonb_object_agg(m, v) FROM {t} WHERE k BETWEEN :p AND :p + 9 GROUP BY k ORDER BY k", ""),
     "set one member": (
         "UPDATE {t} SET d = d || jsonb_build_object('m3', :v::text) WHERE k = :k",
         "UPDATE {t} SET v = :v::text WHERE k = :k AND m = 'm3'", ""),
@@ -114,8 +118,9 @@ class Maps:
 
     def compare(self):
         checks = [(what, queries) for what, queries in CLIENT.items() if not what.startswith("set")] + list(SCAN.items())
+        third = str(self.rows // 3)
         for what, queries in checks:
-            answers = {psql(of(queries, side, self.table(side)).replace(":k", str(self.rows // 3))) for side in SIDES}
+            answers = {psql(of(queries, side, self.table(side)).replace(":k", third).replace(":p", third)) for side in SIDES}
             if len(answers) > 1:
                 sys.exit(f"{what}: the answers differ")
 
@@ -135,7 +140,8 @@ class Maps:
                 for side in SIDES:
                     if what in WARM:
                         self.warm(of(queries, side, self.table(side)))
-                    script = (f"\\set k random(0, {self.rows - 11})\n\\set v random(0, 10000)\n" +
+                    script = (f"\\set k random(0, {self.rows - 11})\n\\set p random_zipfian(1, {self.rows - 10}, 1.01) - 1\n"
+                              "\\set v random(0, 10000)\n" +
                               of(queries, side, self.table(side)) + ";\n")
                     self.note(what, side, pgbench(script, 2, self.args.seconds, {}, queries[2] if len(queries) > 2 else ""))
             for what, queries in SCAN.items():

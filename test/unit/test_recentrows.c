@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 
 #include "engine/rocks/cellkey.h"
-#include "engine/store/recentrows.h"
+#include "engine/copies/recentrows.h"
 #include "engine/store/state.h"
 
 #define ROWS 40

@@ -4,7 +4,7 @@
 #ifndef WC_ENGINE_ESTIMATE_MEMORY_H
 #define WC_ENGINE_ESTIMATE_MEMORY_H
 
-#include "engine/store/memkeys.h"
+#include "engine/copies/memkeys.h"
 #include "engine/store/state.h"
 
 /* Walks over the memtables.  Free it in any case (wc_memkeys_free). */

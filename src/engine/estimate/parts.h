@@ -8,7 +8,7 @@
 #ifndef WC_ENGINE_ESTIMATE_PARTS_H
 #define WC_ENGINE_ESTIMATE_PARTS_H
 
-#include "engine/store/memkeys.h"
+#include "engine/copies/memkeys.h"
 #include "engine/store/state.h"
 
 /* A part is not cut more than so many times: keys with so long common prefixes stay together. */

@@ -8,13 +8,13 @@
 #define WC_ENGINE_STORE_STATE_H
 
 #include "base/threads.h"
+#include "engine/copies/recentrows.h"
 #include "engine/rocks/identity.h"
 #include "engine/rocks/rocks.h"
 #include "engine/store/counts.h"
 #include "engine/store/families.h"
 #include "engine/store/health.h"
 #include "engine/store/internal.h"
-#include "engine/store/recentrows.h"
 #include "engine/store/tables.h"
 #include "read/txn/txn.h"
 

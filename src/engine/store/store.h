@@ -20,7 +20,7 @@
 #include "engine/store/deadruns.h"
 #include "engine/store/gone.h"
 #include "engine/store/marks.h"
-#include "engine/store/memkeys.h"
+#include "engine/copies/memkeys.h"
 #include "engine/store/scancache.h"
 #include "model/descriptor.h"
 #include "read/storage.h"

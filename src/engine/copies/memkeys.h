@@ -1,9 +1,9 @@
 /*
- * engine/store/memkeys.h: a sample of the keys in a store's memtables.
+ * engine/copies/memkeys.h: a sample of the keys in a store's memtables.
  * engine/estimate/memory.c takes it.
  */
-#ifndef WC_ENGINE_STORE_MEMKEYS_H
-#define WC_ENGINE_STORE_MEMKEYS_H
+#ifndef WC_ENGINE_COPIES_MEMKEYS_H
+#define WC_ENGINE_COPIES_MEMKEYS_H
 
 #include "base/arena.h"
 

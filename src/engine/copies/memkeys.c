@@ -1,7 +1,7 @@
 /*
- * engine/store/memkeys.c: how the keys in a store's memtables are spread.
+ * engine/copies/memkeys.c: how the keys in a store's memtables are spread.
  */
-#include "engine/store/memkeys.h"
+#include "engine/copies/memkeys.h"
 
 #include <stdlib.h>
 #include <string.h>

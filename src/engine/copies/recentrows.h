@@ -1,11 +1,11 @@
 /*
- * engine/store/recentrows.h: the key-values that were written last, so that RocksDB need not look for them.
+ * engine/copies/recentrows.h: the key-values that were written last, so that RocksDB need not look for them.
  *
  * The applier reads a row when it changes it, and again when it makes an answer in advance.  Rows that are changed often
  * are found here.  A key-value is here only as RocksDB has it.
  */
-#ifndef WC_ENGINE_STORE_RECENTROWS_H
-#define WC_ENGINE_STORE_RECENTROWS_H
+#ifndef WC_ENGINE_COPIES_RECENTROWS_H
+#define WC_ENGINE_COPIES_RECENTROWS_H
 
 #include <rocksdb/c.h>
 

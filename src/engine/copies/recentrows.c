@@ -1,7 +1,7 @@
 /*
- * engine/store/recentrows.c: an array of key-values; a key's hash is its place.
+ * engine/copies/recentrows.c: an array of key-values; a key's hash is its place.
  */
-#include "engine/store/recentrows.h"
+#include "engine/copies/recentrows.h"
 
 #include <stdlib.h>
 #include <string.h>
