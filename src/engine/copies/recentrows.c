@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/coding.h"
 #include "base/hash.h"
 
 typedef struct WcRecentRow
