@@ -325,6 +325,56 @@ a_commit_that_fails_is_not_read(void **state)
 	kit_close(&kit);
 }
 
+/* The table that is emptied gets other families, and one of these may get the address of one that was freed. */
+static void
+a_change_of_the_catalog_forgets_everything(void **state)
+{
+	rocksdb_column_family_handle_t *emptied;
+	WcBuf		value = WC_BUF_INIT;
+	Kit			kit;
+
+	(void) state;
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_ROW, 1);
+	kit_put(&kit, "r000", 1, "a", KIT_LATEST, "1");
+	kit_commit(&kit);
+	assert_int_equal(check_rows(&kit), 1);
+	emptied = kit_store(&kit, 1)->cf;
+	assert_ok(&kit, wc_batch_truncate_table(&kit.builder, kit.cid, kit.table, &kit.err));
+	kit_put(&kit, "r001", 1, "a", KIT_LATEST, "2");
+	kit_commit(&kit);
+	assert_false(wc_recentrows_find(&kit.engine->recent, emptied, kit_s("r000"), UINT64_MAX, &value));
+	assert_int_equal(check_rows(&kit), 1);
+	kit_close(&kit);
+}
+
+/* Its key-values become files that RocksDB takes in. */
+static void
+a_large_commit_forgets_everything(void **state)
+{
+	char		large[101];
+	Kit			kit;
+
+	(void) state;
+	memset(large, 'v', sizeof(large));
+	large[100] = '\0';
+	kit_txn_memory = 2000;
+	kit_open(&kit);
+	kit_txn_memory = 0;
+	kit_create(&kit, "t", WC_PACKING_ROW, 1);
+	kit_put(&kit, "r000", 1, "a", KIT_LATEST, "1");
+	kit_commit(&kit);
+	assert_int_equal(check_rows(&kit), 1);
+	for (int i = 0; i < ROWS; i++)
+		kit_put(&kit, kit_key(i), 1, "a", KIT_LATEST, large);
+	kit_commit(&kit);
+	assert_int_equal(check_rows(&kit), 0);
+	kit_put(&kit, "r001", 1, "a", KIT_LATEST, "2");
+	kit_commit(&kit);
+	assert_int_equal(check_rows(&kit), 1);
+	kit_close(&kit);
+}
+
 /* --- beside a writer ---------------------------------------------------------------------------- */
 
 typedef struct Shared
@@ -390,6 +440,8 @@ main(void)
 		cmocka_unit_test(large_values_and_large_writes_are_not_kept),
 		cmocka_unit_test(random_histories),
 		cmocka_unit_test(a_commit_that_fails_is_not_read),
+		cmocka_unit_test(a_change_of_the_catalog_forgets_everything),
+		cmocka_unit_test(a_large_commit_forgets_everything),
 		cmocka_unit_test(readers_beside_a_writer)
 	};
 
