@@ -207,6 +207,30 @@ test_seek_and_find(void **state)
 	wc_buf_free(&buf);
 }
 
+/* Bytes that no writer wrote: two cells of a column, and the second does not say so.  The first is found from everywhere. */
+static void
+test_repeated_column(void **state)
+{
+	WcSlice		value = S("\x01\x04\x03" "\0\0\0\0\0\0\0\x05" "\x04\x01" "a\x01x" "\x24\x01" "b" "\0\0\0\0\0\0\0\x06" "\x01y"
+						  "\x04\x01" "b\x01z");
+	WcError		err;
+
+	for (uint32_t expected = 0; expected < 4; expected++)
+	{
+		uint32_t	before = expected;
+		WcPackedRow r;
+		WcCell		c;
+
+		assert_int_equal(wc_packedrow_open(&r, value, &err), WC_OK);
+		assert_true(wc_packedrow_find(&r, S("b"), &before, &c));
+		assert_slice(c.value, S("y"));
+		assert_int_equal(c.ts, 6);
+		assert_int_equal(before, 1);
+		assert_true(wc_packedrow_next(&r, &c));
+		assert_slice(c.value, S("z"));
+	}
+}
+
 /* The first cell of each column, and whether no other can decide about it. */
 static void
 test_columns(void **state)
@@ -376,6 +400,7 @@ main(void)
 		cmocka_unit_test(test_headed_bytes),
 		cmocka_unit_test(test_there_and_back),
 		cmocka_unit_test(test_seek_and_find),
+		cmocka_unit_test(test_repeated_column),
 		cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_bytes_of_cells),
 		cmocka_unit_test(test_damage)

@@ -508,6 +508,9 @@ find_expected(WcPackedRow *r, WcSlice qualifier, uint32_t before, bool headed, W
 		return FOUND_NOTHING;
 	if (wc_slice_eq(short_bytes(here.qualifier), qualifier))
 	{
+		/* bytes that no writer wrote may repeat a column and not say so: its first cell is the one that is looked for */
+		if (headed && last != NULL && wc_slice_eq(short_bytes(last), qualifier))
+			return FOUND_NOTHING;
 		r->left -= before;
 		return give_short(r, &here, cell) ? FOUND_COLUMN : FOUND_GAP;
 	}
