@@ -162,22 +162,23 @@ test_seek_and_find(void **state)
 	for (int i = 0; i < 5000; i++)
 	{
 		size_t		n = random_row(cells, names, i % 2 == 0);
-		char		wanted[8];
+		char		name[8];
 		bool		after = rand() % 2 == 0;
 		size_t		at = 0;
 		uint32_t	before = (uint32_t) rand() % 9;
 		WcPackedRow r;
 		WcPackedRow f;
 		WcCell		c;
+		WcSlice		wanted;
 
-		snprintf(wanted, sizeof(wanted), "q%02d", rand() % 14);
+		wanted = wc_slice(name, (size_t) snprintf(name, sizeof(name), "q%02d", rand() % 14));
 		buf.len = 0;
 		wc_packedrow_append(&buf, cells, n);
 		assert_int_equal(wc_packedrow_open(&r, wc_buf_slice(&buf), &err), WC_OK);
 		f = r;
 
-		wc_packedrow_seek(&r, wc_slice_cstr(wanted), after);
-		while (at < n && wc_slice_cmp(cells[at].qualifier, wc_slice_cstr(wanted)) < (after ? 1 : 0))
+		wc_packedrow_seek(&r, wanted, after);
+		while (at < n && wc_slice_cmp(cells[at].qualifier, wanted) < (after ? 1 : 0))
 			at++;
 		if (at < n)
 		{
@@ -187,15 +188,15 @@ test_seek_and_find(void **state)
 		else
 			assert_false(wc_packedrow_next(&r, &c));
 
-		for (at = 0; at < n && wc_slice_cmp(cells[at].qualifier, wc_slice_cstr(wanted)) < 0;)
+		for (at = 0; at < n && wc_slice_cmp(cells[at].qualifier, wanted) < 0;)
 			at++;
-		if (at < n && wc_slice_eq(cells[at].qualifier, wc_slice_cstr(wanted)))
+		if (at < n && wc_slice_eq(cells[at].qualifier, wanted))
 		{
-			assert_true(wc_packedrow_find(&f, wc_slice_cstr(wanted), &before, &c));
+			assert_true(wc_packedrow_find(&f, wanted, &before, &c));
 			assert_cell(&c, &cells[at++]);
 		}
 		else
-			assert_false(wc_packedrow_find(&f, wc_slice_cstr(wanted), &before, &c));
+			assert_false(wc_packedrow_find(&f, wanted, &before, &c));
 		if (at < n)
 		{
 			assert_true(wc_packedrow_next(&f, &c));
