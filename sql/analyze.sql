@@ -110,9 +110,10 @@ RESET client_min_messages;
 ANALYZE cells;
 SELECT reltuples BETWEEN 115000 AND 137000 AS rows FROM pg_class WHERE oid = 'cells'::regclass;
 SELECT n_distinct, most_common_vals FROM pg_stats WHERE tablename = 'cells' AND attname = 'family';
-SET statement_timeout = '1ms';
+BEGIN;
+SET LOCAL statement_timeout = '1ms';
 ANALYZE large;
-RESET statement_timeout;
+ROLLBACK;
 ANALYZE VERBOSE small;
 SELECT count(*) FROM large;
 
