@@ -53,6 +53,8 @@ modify_part(const WcTableDesc *table, const WcClientModify *modify, const WcScan
 	WcClientScanStats part = {0};
 	bool		had_locks = wc_rows_locked();
 
+	if (modify->snapshot != NULL)
+		wc_snapshot_check(modify->snapshot);
 	wc_rows_note_locked();
 	wc_batch_making();
 	wc_driver()->modify(modify, &open, &locker, IsolationUsesXactSnapshot(), wc_batch_bytes_max(), wc_batch_take_made,

@@ -174,6 +174,8 @@ wc_client_scan_open(const WcScan *scan, WcClientSnapshot *snapshot, CommandId ci
 	};
 
 	as_of.as_of_ts = wc_client_read_timestamp();
+	if (driver == wc_driver())
+		wc_snapshot_check(snapshot);
 	if (driver->features & WC_FEATURE_OWN_WRITES)
 	{
 		wc_xact_join();

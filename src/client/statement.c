@@ -119,7 +119,7 @@ await_start(bool stored)
 
 /*
  * For a query that reads stored tables.  If there is no engine, it waits now: its scans would wait later, and then show a younger
- * state than PostgreSQL's snapshot.  If no engine comes, they tell why.
+ * state than PostgreSQL's snapshot.  If no engine comes, they fail, also if it has come meanwhile.
  */
 static void
 enter_with_engine(Snapshot snapshot)
@@ -128,7 +128,12 @@ enter_with_engine(Snapshot snapshot)
 	{
 		if (!wc_driver()->ready())
 			await_start(true);
-	} while (wc_driver()->ready() && !wc_snapshot_enter_exactly(snapshot));
+		if (!wc_driver()->ready())
+		{
+			wc_snapshot_is_early(snapshot);
+			return;
+		}
+	} while (!wc_snapshot_enter_exactly(snapshot));
 }
 
 /*

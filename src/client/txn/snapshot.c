@@ -46,6 +46,7 @@ struct WcClientSnapshot
 	bool		whole;			/* the snapshot of the whole transaction */
 	bool		exported;		/* kept to the end of the transaction, for other sessions */
 	bool		taken;			/* known to stand for a state */
+	bool		early;			/* of before the engine's start: nothing stored may be read by it */
 	uint64		sent_elsewhere; /* wc_sent_elsewhere, when the snapshot was made */
 };
 
@@ -272,23 +273,36 @@ enter_leaders(uint64 number, Snapshot snapshot)
 }
 
 static WcClientSnapshot *
-make(Snapshot snapshot, bool whole)
+number_one(bool whole)
 {
-	WcClientSnapshot *s;
+	WcClientSnapshot *s = MemoryContextAllocZero(TopTransactionContext, sizeof(WcClientSnapshot));
 
 	if ((uint32) ++last_number == 0)
 		last_number++;			/* 0 is no tag */
-	s = MemoryContextAllocZero(TopTransactionContext, sizeof(WcClientSnapshot));
 	s->number = last_number;
 	s->whole = whole;
 	s->sent_elsewhere = wc_sent_elsewhere();
+	return s;
+}
+
+static void
+keep_one(WcClientSnapshot *s, Snapshot snapshot)
+{
+	keep(s, s->whole ? NULL : RegisterSnapshotOnOwner(snapshot, TopTransactionResourceOwner));
+}
+
+static WcClientSnapshot *
+make(Snapshot snapshot, bool whole)
+{
+	WcClientSnapshot *s = number_one(whole);
+
 	s->taken = IsParallelWorker() && enter_leaders(s->number, snapshot);
 	if (!s->taken)
 	{
 		wc_following_await(snapshot, MyDatabaseId);
 		s->taken = wc_driver()->snapshot_enter(s->number, false);
 	}
-	keep(s, whole ? NULL : RegisterSnapshotOnOwner(snapshot, TopTransactionResourceOwner));
+	keep_one(s, snapshot);
 	return s;
 }
 
@@ -328,6 +342,19 @@ wc_client_snapshot_take(WcClientSnapshot *snapshot)
 		return;
 	wc_driver()->snapshot_take(snapshot->number);
 	snapshot->taken = true;
+}
+
+void
+wc_snapshot_check(const WcClientSnapshot *snapshot)
+{
+	if (!snapshot->early)
+		return;
+	wc_driver()->snapshot_take(snapshot->number);	/* tells why the engine does not start, if it does not */
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("stored tables cannot be read by the snapshot of this statement"),
+			 errdetail("The engine was not ready when PostgreSQL took the snapshot."),
+			 errhint("Run the %s again.", snapshot->whole ? "transaction" : "statement")));
 }
 
 /* --- for statement.c -----------------------------------------------------------*/
@@ -493,13 +520,27 @@ wc_snapshot_enter_exactly(Snapshot snapshot)
 	}
 }
 
+void
+wc_snapshot_is_early(Snapshot snapshot)
+{
+	WcClientSnapshot *s;
+
+	if (snapshots != NULL)
+		give_up_dead();
+	if (find(snapshot, IsolationUsesXactSnapshot()) != NULL)
+		return;
+	s = number_one(IsolationUsesXactSnapshot());
+	s->early = true;
+	keep_one(s, snapshot);
+}
+
 bool
 wc_snapshot_share(Snapshot snapshot, bool exported)
 {
 	WcClientSnapshot *s = enter(snapshot);
 
 	s->exported |= exported;
-	return wc_driver()->snapshot_mark(s->number, mark_of(snapshot, exported));
+	return !s->early && wc_driver()->snapshot_mark(s->number, mark_of(snapshot, exported));
 }
 
 void

@@ -391,9 +391,8 @@ count_ahead(WcGetCache *cache, _Atomic uint32_t *at, uint32_t tag, uint32_t tabl
 								  memory_order_relaxed);
 }
 
-/* Was the answer that has been copied valid in the epoch?  (Not inline: there gcc would warn of the fence, for
- * ThreadSanitizer does not know it.) */
-static __attribute__((noinline)) bool
+/* Was the answer that has been copied valid in the epoch? */
+static bool
 was_valid(WcGetCache *cache, Page *page, WcGetKind kind, int i, uint32_t tag, uint32_t turn, uint64_t read_at, uint64_t epoch,
 		  uint32_t table_id, uint64_t row_hash)
 {
