@@ -151,8 +151,8 @@ find_answer(const WcScan *get, uint64 epoch, WcBuf *block)
 	wc_scan_encode(&bytes, get);
 	if (bytes.failed)
 		return WC_GET_ABSENT;
-	return wc_getcache_find(wc_shmem_getcache(), is_get(get) ? WC_GET_ROW : WC_GET_RANGE, epoch, get->table_id, get->ranges[0].start, wc_buf_slice(&bytes),
-							wc_clock_wall_us(), block);
+	return wc_getcache_find(wc_shmem_getcache(), is_get(get) ? WC_GET_ROW : WC_GET_RANGE, epoch, get->table_id,
+							get->ranges[0].start, wc_buf_slice(&bytes), wc_clock_wall_us(), block);
 }
 
 WcGetFound

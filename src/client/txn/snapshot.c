@@ -273,7 +273,7 @@ enter_leaders(uint64 number, Snapshot snapshot)
 }
 
 static WcClientSnapshot *
-number_one(bool whole)
+allocate(bool whole)
 {
 	WcClientSnapshot *s = MemoryContextAllocZero(TopTransactionContext, sizeof(WcClientSnapshot));
 
@@ -286,7 +286,7 @@ number_one(bool whole)
 }
 
 static void
-keep_one(WcClientSnapshot *s, Snapshot snapshot)
+keep_registered(WcClientSnapshot *s, Snapshot snapshot)
 {
 	keep(s, s->whole ? NULL : RegisterSnapshotOnOwner(snapshot, TopTransactionResourceOwner));
 }
@@ -294,7 +294,7 @@ keep_one(WcClientSnapshot *s, Snapshot snapshot)
 static WcClientSnapshot *
 make(Snapshot snapshot, bool whole)
 {
-	WcClientSnapshot *s = number_one(whole);
+	WcClientSnapshot *s = allocate(whole);
 
 	s->taken = IsParallelWorker() && enter_leaders(s->number, snapshot);
 	if (!s->taken)
@@ -302,7 +302,7 @@ make(Snapshot snapshot, bool whole)
 		wc_following_await(snapshot, MyDatabaseId);
 		s->taken = wc_driver()->snapshot_enter(s->number, false);
 	}
-	keep_one(s, snapshot);
+	keep_registered(s, snapshot);
 	return s;
 }
 
@@ -529,9 +529,9 @@ wc_snapshot_is_early(Snapshot snapshot)
 		give_up_dead();
 	if (find(snapshot, IsolationUsesXactSnapshot()) != NULL)
 		return;
-	s = number_one(IsolationUsesXactSnapshot());
+	s = allocate(IsolationUsesXactSnapshot());
 	s->early = true;
-	keep_one(s, snapshot);
+	keep_registered(s, snapshot);
 }
 
 bool
