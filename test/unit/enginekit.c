@@ -5,8 +5,10 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "engine/store/state.h"
 #include "rpc/lock/epochs.h"
@@ -281,6 +283,43 @@ void
 kit_commit(Kit *kit)
 {
 	assert_ok(kit, kit_try_commit(kit));
+}
+
+static WcStatus
+apply_sent(Kit *kit)
+{
+	WcCommit	commit = {.position = wc_engine_applied_position(kit->engine) + 1,.time_us = kit_now};
+
+	return wc_engine_apply(kit->engine, &commit, kit->txn, &kit->commit_ts, &kit->err);
+}
+
+void
+kit_fail_to_commit(Kit *kit)
+{
+	struct rlimit limit;
+	struct rlimit none;
+	WcStatus	status;
+
+	assert_ok(kit, kit_send(kit));
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	none = (struct rlimit) {.rlim_cur = 1,.rlim_max = limit.rlim_max};
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+	status = apply_sent(kit);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(status, WC_IO);
+}
+
+void
+kit_commit_after_failure(Kit *kit)
+{
+	WcStatus	status;
+
+	do
+		status = apply_sent(kit);
+	while (status == WC_IO);
+	assert_ok(kit, status);
+	wc_txn_reset(kit->txn);
 }
 
 /* --- reading --------------------------------------------------------------*/

@@ -71,6 +71,11 @@ extern WcStatus kit_try_commit(Kit *kit);	/* checks and applies */
 extern WcStatus kit_apply(Kit *kit);	/* without a check, as if other commits had come since */
 extern void kit_commit(Kit *kit);	/* must succeed */
 
+/* Sends the collected operations, and applies them while no write to a file succeeds, which must fail; and then once more, until
+ * writing goes on. */
+extern void kit_fail_to_commit(Kit *kit);
+extern void kit_commit_after_failure(Kit *kit);
+
 /* What a scan gives, committed only or (own) with the transaction's operations
  * of commands before kit->cid. */
 extern const char *kit_scan(Kit *kit, bool own);

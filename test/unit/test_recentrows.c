@@ -5,12 +5,10 @@
 #include "random.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "engine/rocks/cellkey.h"
 #include "engine/copies/recentrows.h"
@@ -292,10 +290,6 @@ random_histories(void **state)
 static void
 a_commit_that_fails_is_not_read(void **state)
 {
-	struct rlimit limit;
-	struct rlimit none;
-	WcCommit	commit;
-	WcStatus	status;
 	Kit			kit;
 
 	(void) state;
@@ -305,22 +299,10 @@ a_commit_that_fails_is_not_read(void **state)
 	kit_commit(&kit);
 	assert_int_equal(check_rows(&kit), 1);
 	kit_put(&kit, "r000", 1, "b", KIT_LATEST, "2");
-	assert_ok(&kit, kit_send(&kit));
-	commit = (WcCommit) {.position = wc_engine_applied_position(kit.engine) + 1,.time_us = kit_now};
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	none = (struct rlimit) {.rlim_cur = 1,.rlim_max = limit.rlim_max};
-	signal(SIGXFSZ, SIG_IGN);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
-	status = wc_engine_apply(kit.engine, &commit, kit.txn, &kit.commit_ts, &kit.err);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	assert_int_equal(status, WC_IO);
+	kit_fail_to_commit(&kit);
 	assert_int_equal(check_rows(&kit), 0);
-	do
-		status = wc_engine_apply(kit.engine, &commit, kit.txn, &kit.commit_ts, &kit.err);
-	while (status == WC_IO);
-	assert_ok(&kit, status);
+	kit_commit_after_failure(&kit);
 	assert_int_equal(check_rows(&kit), 1);
-	wc_txn_reset(kit.txn);
 	assert_string_equal(kit_scan(&kit, false), "r000{f:a=1 f:b=2}");
 	kit_close(&kit);
 }

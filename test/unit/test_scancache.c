@@ -5,12 +5,10 @@
 #include "random.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "engine/source/cellsource_store.h"
@@ -425,10 +423,6 @@ rows_without_cells_leave_renewed_chunks(void **state)
 static void
 a_commit_that_fails_renews_nothing(void **state)
 {
-	struct rlimit limit;
-	struct rlimit none;
-	WcCommit	commit;
-	WcStatus	status;
 	Kit			kit;
 
 	(void) state;
@@ -437,24 +431,12 @@ a_commit_that_fails_renews_nothing(void **state)
 	scan_now(&kit);
 	for (int i = 0; i < 100; i++)
 		kit_put(&kit, kit_key(i), 1, "a", KIT_LATEST, "other");
-	assert_ok(&kit, kit_send(&kit));
-	commit = (WcCommit) {.position = wc_engine_applied_position(kit.engine) + 1,.time_us = kit_now};
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	none = (struct rlimit) {.rlim_cur = 1,.rlim_max = limit.rlim_max};
-	signal(SIGXFSZ, SIG_IGN);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
-	status = wc_engine_apply(kit.engine, &commit, kit.txn, &kit.commit_ts, &kit.err);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	assert_int_equal(status, WC_IO);
+	kit_fail_to_commit(&kit);
 	check_chunks(&kit);
 	scan_now(&kit);
-	do
-		status = wc_engine_apply(kit.engine, &commit, kit.txn, &kit.commit_ts, &kit.err);
-	while (status == WC_IO);
-	assert_ok(&kit, status);
+	kit_commit_after_failure(&kit);
 	check_chunks(&kit);
 	scan_now(&kit);
-	wc_txn_reset(kit.txn);
 	kit_close(&kit);
 }
 
