@@ -119,7 +119,7 @@ await_start(bool stored)
 
 /*
  * For a query that reads stored tables.  If there is no engine, it waits now: its scans would wait later, and then show a younger
- * state than PostgreSQL's snapshot.  If no engine comes, they fail, also if it has come meanwhile.
+ * state than PostgreSQL's snapshot.  If no engine comes, the scans fail, also if an engine is ready by then.
  */
 static void
 enter_with_engine(Snapshot snapshot)
@@ -130,7 +130,7 @@ enter_with_engine(Snapshot snapshot)
 			await_start(true);
 		if (!wc_driver()->ready())
 		{
-			wc_snapshot_is_early(snapshot);
+			wc_snapshot_mark_early(snapshot);
 			return;
 		}
 	} while (!wc_snapshot_enter_exactly(snapshot));

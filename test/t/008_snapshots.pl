@@ -6,6 +6,10 @@ use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use FindBin;
+use lib $FindBin::RealBin;
+use POSIX ();
+use WidecolEngine;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init(allows_streaming => 1);
@@ -29,6 +33,31 @@ sub advance { $node->safe_psql('postgres', 'BEGIN; UPDATE h SET v = v + 1; UPDAT
 
 # without a transaction id: PostgreSQL's snapshots before and after look the same
 sub advance_stored { $node->safe_psql('postgres', 'UPDATE w SET v = v + 1') }
+
+# Opening the pipe ends when a reader has opened it, too.
+sub write_pipe
+{
+	my ($line) = @_;
+	open(my $fh, '>', $node->basedir . '/pipe') or die "pipe: $!";
+	print $fh "$line\n";
+	close($fh);
+}
+
+# Has this backend an active statement that sleeps, and waits for nothing that PostgreSQL knows?
+sub wait_until_asleep
+{
+	my ($pid) = @_;
+	my $asleep = 0;
+
+	foreach (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		my $active = $node->safe_psql('postgres', "SELECT state = 'active' AND wait_event IS NULL FROM pg_stat_activity WHERE pid = $pid");
+		$asleep = $active eq 't' && slurp_file("/proc/$pid/stat") =~ /\) S / ? $asleep + 1 : 0;
+		return 1 if $asleep == 5;
+		select(undef, undef, undef, 0.1);
+	}
+	return 0;
+}
 
 sub session { return $node->background_psql('postgres', on_error_stop => 0) }
 
@@ -159,6 +188,35 @@ advance();
 isnt($node->safe_psql('postgres', $both), $begun, 'another transaction commits meanwhile');
 is($importer->query_safe($both), $begun, 'a transaction that began with DDL sees heap tables and stored tables as of then');
 $importer->query_safe('ROLLBACK');
+
+# --- a statement that begins while the engine cannot start, and comes to stored tables once it has started -----
+# The scan of file_fdw waits for a writer of the pipe, after the statement has got its snapshot.
+my $pipe = $node->basedir . '/pipe';
+my $store = $node->data_dir . '/widecol';
+POSIX::mkfifo($pipe, 0600) or die "mkfifo: $!";
+$node->safe_psql('postgres', qq{CREATE EXTENSION file_fdw; CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;
+CREATE FOREIGN TABLE pipe (v int) SERVER files OPTIONS (filename '$pipe')});
+my $backend = $importer->query_safe('SELECT pg_backend_pid()');
+$importer->query_safe('SET plan_cache_mode = force_generic_plan');
+$importer->query_safe('PREPARE mixed AS SELECT (SELECT v FROM pipe), (SELECT v FROM h), (SELECT v FROM w WHERE k = 1)');
+$importer->query_until(qr/begun/, "\\echo begun\nEXECUTE mixed;\n");
+write_pipe('1');
+like($importer->query_safe('SELECT'), qr/^1\|8\|12$/m, 'with the engine the statement shows one state');
+rename($store, "$store.away") or die "rename: $!";
+kill_engine($node, 'TERM');
+ok($node->poll_query_until('postgres', "SELECT state = 'failed' FROM widecol.pg_stat_widecol"), 'the engine cannot start');
+$importer->query_until(qr/begun/, "\\echo begun\nEXECUTE mixed;\n");
+ok(wait_until_asleep($backend), 'the statement waits for the pipe');
+rename("$store.away", $store) or die "rename: $!";
+$node->reload;
+ok($node->poll_query_until('postgres', "SELECT state = 'ready' FROM widecol.pg_stat_widecol"), 'the engine starts');
+advance();
+write_pipe('1');
+$importer->query('SELECT 1');
+like($importer->{stderr}, qr/stored tables cannot be read by the snapshot of this statement.*Run the statement again/s,
+	'no newer stored row is shown beside an older row of a heap table');
+$importer->{stderr} = '';
+is($importer->query_safe($both), '9|13|13', 'the next statement sees both');
 
 $_->quit foreach ($exporter, $importer, $late);
 $node->stop;

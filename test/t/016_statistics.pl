@@ -83,6 +83,13 @@ $node->safe_psql('postgres', "INSERT INTO numbers VALUES (52, 'between')");
 is($node->safe_psql('postgres', $page), "51\n52\n53", 'which an INSERT into the page makes invalid');
 $node->safe_psql('postgres', $pages . 'DELETE FROM numbers WHERE k = 51');
 is($node->safe_psql('postgres', $page), "52\n53\n55", 'and so does a DELETE');
+$node->safe_psql('postgres', q{CREATE FOREIGN TABLE passing (k int OPTIONS (rowkey '1'), v text) SERVER widecol
+OPTIONS (families '{"cf": {"ttl": "2s"}}');
+INSERT INTO passing VALUES (60, 'v');
+ANALYZE passing});
+$page =~ s/numbers/passing/;
+$node->safe_psql('postgres', "$page \\g /dev/null\n" x 70);
+ok($node->poll_query_until('postgres', "SELECT count(*) = 0 FROM ($page) AS p"), 'and so does the end of a row');
 
 # Answers that other sessions have asked for: of all columns, and of a member of a map.
 $node->safe_psql('postgres', q{

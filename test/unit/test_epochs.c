@@ -77,7 +77,8 @@ scan_in(Site *s, uint64_t epoch)
 static void
 keep(Site *s, const char *row)
 {
-	wc_epochs_keep(s->epochs, WC_GET_ROW, wc_getcache_epoch(s->cache), s->kit.table, kit_s(row), kit_s("get"), kit_s("answer"), 0, INT64_MAX);
+	wc_epochs_keep(s->epochs, WC_GET_ROW, wc_getcache_epoch(s->cache), s->kit.table, kit_s(row), kit_s("get"), kit_s("answer"), 0,
+				   INT64_MAX);
 }
 
 static bool
@@ -526,7 +527,8 @@ read_engine(Site *s, uint64_t epoch, const char *row)
 	int			number = number_of(cell.value);
 
 	assert_true(wc_scanner_valid_until_us(get.scanner) == INT64_MAX);
-	wc_epochs_keep(s->epochs, WC_GET_ROW, epoch, s->kit.table, kit_s(row), kit_s("get"), cell.value, wc_scanner_valid_from_us(get.scanner), INT64_MAX);
+	wc_epochs_keep(s->epochs, WC_GET_ROW, epoch, s->kit.table, kit_s(row), kit_s("get"), cell.value,
+				   wc_scanner_valid_from_us(get.scanner), INT64_MAX);
 	get_close(s, &get);
 	return number;
 }

@@ -52,7 +52,8 @@ set_up_anew(uint64_t bytes)
 static void
 keep(const char *row, const char *get, const char *answer)
 {
-	wc_getcache_add(cache, WC_GET_ROW, WC_GET_ASKED, wc_getcache_epoch(cache), TABLE, kit_s(row), kit_s(get), kit_s(answer), 0, INT64_MAX);
+	wc_getcache_add(cache, WC_GET_ROW, WC_GET_ASKED, wc_getcache_epoch(cache), TABLE, kit_s(row), kit_s(get), kit_s(answer), 0,
+					INT64_MAX);
 }
 
 /* The answer that is found in an epoch; NULL: none. */

@@ -521,7 +521,7 @@ wc_snapshot_enter_exactly(Snapshot snapshot)
 }
 
 void
-wc_snapshot_is_early(Snapshot snapshot)
+wc_snapshot_mark_early(Snapshot snapshot)
 {
 	WcClientSnapshot *s;
 

@@ -91,9 +91,9 @@ extern void wc_snapshot_enter(Snapshot snapshot);
  */
 extern bool wc_snapshot_enter_exactly(Snapshot snapshot);
 
-/* The engine is not there: a snapshot that it takes later would show more than PostgreSQL's.  wc_snapshot_check raises an error
- * for such a snapshot, before a scan of the embedded engine's reads by it. */
-extern void wc_snapshot_is_early(Snapshot snapshot);
+/* Called while there is no engine: PostgreSQL's snapshot is older than any that the engine will take.  For such a snapshot
+ * wc_snapshot_check raises an error; it is called before the embedded engine reads by a snapshot. */
+extern void wc_snapshot_mark_early(Snapshot snapshot);
 extern void wc_snapshot_check(const WcClientSnapshot *snapshot);
 
 /* Takes it, too, and lets other processes find it: workers of the query, or, if exported (to the end of the

@@ -55,7 +55,7 @@ wc_recentrows_find(WcRecentRows *recent, rocksdb_column_family_handle_t *cf, WcS
 {
 	bool		found = false;
 
-	/* whoever has it locked is quick, but RocksDB is there as well */
+	/* a reader does not wait for the mutex: RocksDB has the key's value, too */
 	if (pthread_mutex_trylock(&recent->mutex) != 0)
 		return false;
 	if (recent->rows != NULL && !recent->writing && seq >= recent->seq)
@@ -77,7 +77,7 @@ wc_recentrows_stage(WcRecentRows *recent, rocksdb_column_family_handle_t *cf, Wc
 {
 	Staged		head = {cf, (uint32_t) key.len, DELETED};
 
-	/* the key's old value is forgotten in each case */
+	/* a value that is too large takes the old value of its key away, as a delete does */
 	if (value != NULL && key.len + value->len <= WC_RECENTROWS_BYTES)
 		head.value_len = (uint32_t) value->len;
 	wc_buf_append(&recent->staged, &head, sizeof(head));
@@ -126,10 +126,9 @@ publish(WcRecentRows *recent) WC_REQUIRES(recent->mutex)
 
 		p = take_staged(p, &head, &key, &value);
 		row = row_of(recent, head.cf, key);
-		row->generation = 0;
+		row->generation = head.value_len == DELETED ? 0 : recent->generation;
 		if (head.value_len == DELETED)
 			continue;
-		row->generation = recent->generation;
 		row->cf = head.cf;
 		row->key_len = head.key_len;
 		row->value_len = head.value_len;

@@ -27,7 +27,7 @@ typedef struct WcRecentRows
 	struct WcRecentRow *rows WC_GUARDED_BY(&mutex);	/* NULL: there was no memory */
 	uint64_t	generation WC_GUARDED_BY(&mutex);	/* key-values of other generations are forgotten */
 	uint64_t	seq WC_GUARDED_BY(&mutex);	/* RocksDB's sequence number behind the last write */
-	bool		writing WC_GUARDED_BY(&mutex);	/* a write has begun and not ended: what is here may be too old */
+	bool		writing WC_GUARDED_BY(&mutex);	/* between wc_recentrows_begin and _end, when RocksDB may have newer values */
 
 	WcBuf		staged;			/* the changes of the next write; the engine's write mutex guards it */
 } WcRecentRows;
@@ -42,8 +42,12 @@ extern void wc_recentrows_free(WcRecentRows *recent);
  */
 extern bool wc_recentrows_find(WcRecentRows *recent, rocksdb_column_family_handle_t *cf, WcSlice key, uint64_t seq, WcBuf *value);
 
-/* All of the following with the engine's write mutex locked.  stage: notes a change of the next write (value NULL: the key is
- * deleted).  unstage: there will be no such write.  begin: before the write.  end: after it, or instead of it; not written: everything is forgotten. */
+/*
+ * All of the following with the engine's write mutex locked.
+ *
+ * stage notes a change of the next write; value NULL: the key is deleted.  unstage: there will be no such write.  begin is
+ * called before the write, end after it; if it was not written, all key-values are forgotten.
+ */
 extern void wc_recentrows_stage(WcRecentRows *recent, rocksdb_column_family_handle_t *cf, WcSlice key, const WcSlice *value);
 extern void wc_recentrows_unstage(WcRecentRows *recent);
 extern void wc_recentrows_begin(WcRecentRows *recent);

@@ -332,8 +332,6 @@ valid_answer(const Word *words, uint32_t tag, int64_t now_us, uint64_t *epoch, u
 	/* words that are being overwritten may have any value */
 	if (TAG_AT(tag) + TAG_WORDS(tag) > PAGE_WORDS || TAG_WORDS(tag) < HEAD_WORDS)
 		return NULL;
-	for (uint32_t i = 0; i < TAG_WORDS(tag); i += 64 / sizeof(Word))
-		__builtin_prefetch((const void *) (at + i));
 	*epoch = get_word(at + 1);
 	*lengths = get_word(at + 4);
 	if (now_us < (int64_t) get_word(at + 2) || now_us >= (int64_t) get_word(at + 3) ||
@@ -425,10 +423,11 @@ wc_getcache_takes_ranges(WcGetCache *cache, uint32_t table_id)
 	_Atomic uint32_t *ranges = &cache->ranges[table_id % TABLE_STAMPS];
 	uint32_t	n = atomic_load_explicit(ranges, memory_order_relaxed);
 
-	if (cache->npages == 0 || n >= RANGES_MIN)
-		return cache->npages > 0;
-	atomic_store_explicit(ranges, n + 1, memory_order_relaxed);
-	return false;
+	if (cache->npages == 0)
+		return false;
+	if (n < RANGES_MIN)
+		atomic_store_explicit(ranges, n + 1, memory_order_relaxed);
+	return n >= RANGES_MIN;
 }
 
 WcGetFound

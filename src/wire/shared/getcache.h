@@ -76,7 +76,7 @@ typedef enum WcGetKind
 extern WcGetFound wc_getcache_find(WcGetCache *cache, WcGetKind kind, uint64_t epoch, uint32_t table_id, WcSlice row,
 								   WcSlice get, int64_t now_us, WcBuf *out);
 
-/* Is it worth to look for answers to ranges of this table, and to keep them?  Asked once for each range that is read.  No, if
+/* Is it worth looking for answers to ranges of this table, and keeping them?  Asked once for each range that is read.  No, if
  * the table has changed lately. */
 extern bool wc_getcache_takes_ranges(WcGetCache *cache, uint32_t table_id);
 
