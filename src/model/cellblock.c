@@ -159,6 +159,13 @@ wc_block_finish(WcBlockWriter *w, bool open, bool end)
 	w->buf->data[w->start] |= (uint8_t) ((open ? BLOCK_OPEN : 0) | (end ? BLOCK_END : 0));
 }
 
+void
+wc_block_end(WcBuf *block)
+{
+	assert(block->len > 0 && (block->data[0] & BLOCK_OPEN) == 0);
+	block->data[0] |= BLOCK_END;
+}
+
 bool
 wc_block_join(WcBlockWriter *w, WcSlice block)
 {

@@ -50,6 +50,7 @@ typedef struct WcReadPoint
 	int64_t		clock_offset_us;	/* added to the clock for TTLs */
 	int64_t		now_us;			/* of a part of a scan that has begun: the time by which its TTLs go; 0: the clock */
 	uint32_t	pid;			/* of the process that it is done for, to tell others; 0: of none */
+	bool		ahead;			/* nobody waits for the rows: the scan may end with an error where it would take long, and it is not counted */
 	const atomic_bool *cancel;	/* raised by others; NULL: never */
 } WcReadPoint;
 
@@ -67,6 +68,7 @@ typedef struct WcSourceOptions
 	bool		point;
 	bool		fill_cache;
 	bool		skip_dead;		/* rows without puts are of no interest: they may be left out */
+	bool		brief;			/* an error is better than passing over many keys that are stored no more */
 	const WcRange *points;		/* with point: the rows that are likely to be wanted, in this order, each as a
 								 * start (they outlive the source) */
 	uint32_t	npoints;

@@ -14,6 +14,7 @@ wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcIntake *intake, WcEpochs *ep
 
 	wc_session_init(&d->session, engine, epochs, locktable, cancel);
 	d->intake = intake;
+	wc_neighbours_init(&d->neighbours, engine, wc_epochs_cache(epochs));
 	d->arena = arena;
 	wc_buf_init(&d->out, 0);
 
@@ -26,6 +27,7 @@ wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcIntake *intake, WcEpochs *ep
 void
 wc_dispatch_free(WcDispatch *d)
 {
+	wc_neighbours_free(&d->neighbours);
 	wc_session_free(&d->session);
 	wc_arena_free(&d->arena);
 	wc_buf_free(&d->out);

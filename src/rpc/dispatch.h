@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "rpc/crew.h"
+#include "rpc/lock/neighbours.h"
 #include "rpc/log/intake.h"
 #include "rpc/session/session.h"
 #include "wire/message/frame.h"
@@ -33,6 +34,7 @@ typedef struct WcDispatch
 	WcCrew	   *crew;			/* helps with long scans; NULL: there is none.  window: of this session (wire/wait/busy.h) */
 	uint32_t   *window;
 	WcIntake   *intake;
+	WcNeighbours neighbours;	/* of the row that the last request has asked for */
 	int64_t		began_us;		/* when the request began, monotonic */
 	WcArena		arena;			/* of the request; reset after it */
 	WcBuf		out;			/* the answer, header included */

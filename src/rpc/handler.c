@@ -95,6 +95,23 @@ sleep_until_ready(WcHandler *h, uint32_t room)
 	atomic_store(&s->engine_wants, 0);
 }
 
+/* Answers Gets in advance until the next request comes; true: it has come.  First the thread waits a little: a session that has
+ * changed a row says at once what shall become of the change. */
+static bool
+answer_neighbours(WcHandler *h, int64_t now)
+{
+	WcNeighbours *n = &h->dispatch.neighbours;
+
+	if (!wc_neighbours_left(n))
+		return false;
+	if (spin(h, 0, now, WC_SPIN_US))
+		return true;
+	while (wc_neighbours_left(n) && !ready(h, 0) && !ended(h))
+		wc_neighbours_next(n);
+	wc_neighbours_pause(n);
+	return ready(h, 0);
+}
+
 /* False when the session has ended. */
 static bool
 wait_for(WcHandler *h, uint32_t room)
@@ -106,7 +123,7 @@ wait_for(WcHandler *h, uint32_t room)
 	if (ready(h, room))
 		return true;
 	since = wc_clock_monotonic_us();
-	if (!spin(h, room, since, room == 0 ? patience(h) : WC_SPIN_US))
+	if (!(room == 0 && answer_neighbours(h, since)) && !spin(h, room, since, room == 0 ? patience(h) : WC_SPIN_US))
 		sleep_until_ready(h, room);
 	if (room == 0)
 		note_gap(h, since);

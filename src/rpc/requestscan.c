@@ -111,8 +111,10 @@ keep_answer(WcDispatch *d, const WcOpenMessage *m, uint64_t epoch, bool ahead, c
 	kind = wc_range_is_point(&scan->ranges[0]) ? WC_GET_ROW : WC_GET_RANGE;
 	wc_epochs_keep(d->session.epochs, kind, epoch, scan->table_id, scan->ranges[0].start, m->scan, answer,
 				   wc_scanner_valid_from_us(scanner), until);
-	if (ahead)
-		wc_answers_asked(wc_epochs_answers(d->session.epochs), d->session.database, scan, m->scan, answer.len);
+	if (!ahead)
+		return;
+	wc_answers_asked(wc_epochs_answers(d->session.epochs), d->session.database, scan, m->scan, answer.len);
+	wc_neighbours_asked(&d->neighbours, d->session.database, scan, m->scan, answer.len);
 }
 
 /* Stored rows that a session's thread reads before others help: about a millisecond, beside which the division of the rest

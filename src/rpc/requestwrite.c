@@ -40,7 +40,11 @@ ask_ahead(WcDispatch *d, const WcModifyMessage *m)
 
 	if (wc_scan_decode(m->scan, &d->arena, &scan, &err) == WC_OK && scan.nranges == 1 &&
 		wc_epochs_wants_ahead(d->session.epochs, scan.table_id, scan.ranges[0].start))
+	{
+		wc_epochs_use_cache(d->session.epochs);
 		wc_answers_asked(wc_epochs_answers(d->session.epochs), d->session.database, &scan, m->scan, 0);
+		wc_neighbours_asked(&d->neighbours, d->session.database, &scan, m->scan, 0);
+	}
 }
 
 WcStatus

@@ -12,6 +12,8 @@ wc_source_read_options(const WcSourceOptions *options)
 		rocksdb_readoptions_set_snapshot(ro, options->snapshot->rocks);
 	if (!options->fill_cache)
 		rocksdb_readoptions_set_fill_cache(ro, 0);
+	if (options->brief)
+		rocksdb_readoptions_set_max_skippable_internal_keys(ro, WC_CANCEL_CELLS);
 	/* no store has any: looking for them costs a twentieth of a scan */
 	rocksdb_readoptions_set_ignore_range_deletions(ro, 1);
 	return ro;

@@ -10,7 +10,7 @@
 static void
 make_iterator(WcStoreIter *s, WcSnapshot *snapshot)
 {
-	WcSourceOptions options = {.snapshot = snapshot,.fill_cache = s->fill_cache};
+	WcSourceOptions options = {.snapshot = snapshot,.fill_cache = s->fill_cache,.brief = s->brief};
 
 	s->ro = wc_source_read_options(&options);
 	if (s->lower.len > 0)
@@ -41,8 +41,9 @@ wc_storeiter_open(WcStoreIter *s, WcStore *store, const WcSourceOptions *options
 	s->upper = upper;
 	s->prefix = prefix;
 	s->fill_cache = options->fill_cache;
+	s->brief = options->brief;
 	s->copy = (WcScanCopy) WC_SCAN_COPY_INIT;
-	s->cached = !options->point && options->snapshot != NULL && !options->reversed;
+	s->cached = !options->point && options->snapshot != NULL && !options->reversed && !options->brief;
 	if (!s->cached)
 	{
 		make_iterator(s, options->snapshot);

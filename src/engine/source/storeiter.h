@@ -20,6 +20,7 @@ typedef struct WcStoreIter
 	WcSlice		upper;
 	bool		prefix;
 	bool		fill_cache;
+	bool		brief;			/* WcSourceOptions */
 
 	bool		valid;			/* on a key-value: */
 	WcSlice		key;			/* these two are valid until the next move */

@@ -366,7 +366,8 @@ wc_scanner_next(WcScanner *s, WcBuf *out, size_t bytes_target, uint64_t rows_max
 	after = s->storage->ops->meter();
 	s->stats.cache_hits += after.cache_hits - before.cache_hits;
 	s->stats.blocks_read += after.blocks_read - before.blocks_read;
-	tell_storage(s);
+	if (!s->at.ahead)
+		tell_storage(s);
 	if (status == WC_OK && s->parts != NULL)
 	{
 		s->done = false;		/* unless the parts are */

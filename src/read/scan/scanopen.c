@@ -254,6 +254,7 @@ open_source(OpenContext *c, const WcScanLane *lane, const WcFamilyScan *f, const
 		/* the row exists if the family has any cell */
 		.columns = o->columns,
 		.ncolumns = f->existence ? 0 : o->ncolumns,
+		.brief = s->at.ahead,
 		.cancel = s->at.cancel
 	};
 	WcCellSource *lower = NULL;

@@ -115,14 +115,20 @@ is_allowed(WcAnswers *a, Asked *t, bool key_only) WC_REQUIRES(a->mutex)
 	return t->allowed > 0;
 }
 
+/* With a filter, the next Get would probably have other values in it. */
+bool
+wc_answers_takes(const WcScan *scan, WcSlice get, size_t answer_len)
+{
+	return scan->filter == NULL && scan->filter_text.len == 0 && scan->aggregation == NULL && scan->nranges == 1 &&
+		wc_range_is_point(&scan->ranges[0]) && get.len + answer_len <= WC_GETCACHE_ENTRY_MAX;
+}
+
 void
 wc_answers_asked(WcAnswers *a, uint32_t database, const WcScan *scan, WcSlice get, size_t answer_len)
 {
 	Asked	   *t = &a->asked_for[scan->table_id % TABLES][scan->key_only];
 
-	/* the next Get would probably have other values in its filter */
-	if (scan->filter != NULL || scan->filter_text.len > 0 || scan->aggregation != NULL || scan->nranges != 1 ||
-		!wc_range_is_point(&scan->ranges[0]) || get.len + answer_len > WC_GETCACHE_ENTRY_MAX)
+	if (!wc_answers_takes(scan, get, answer_len))
 		return;
 	pthread_mutex_lock(&a->mutex);
 	if (t->table_id != scan->table_id)

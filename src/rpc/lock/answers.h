@@ -19,6 +19,9 @@ typedef struct WcAnswers WcAnswers;
 extern WcAnswers *wc_answers_create(WcEngine *engine, WcGetCache *cache);
 extern void wc_answers_free(WcAnswers *answers);	/* NULL is allowed */
 
+/* Can the answer to the Get be made in advance, for other rows?  answer_len: the length of this one. */
+extern bool wc_answers_takes(const WcScan *scan, WcSlice get, size_t answer_len);
+
 /* A session's thread has answered a Get that is to be kept: the Scan and its bytes, which are copied, and the answer's
  * length.  Nothing is noted if the answer is too large to be kept.  Any thread. */
 extern void wc_answers_asked(WcAnswers *answers, uint32_t database, const WcScan *scan, WcSlice get, size_t answer_len);

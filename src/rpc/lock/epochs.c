@@ -7,7 +7,9 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/threads.h"
+#include "base/touch.h"
 
 typedef struct Kept
 {
@@ -22,6 +24,8 @@ struct WcEpochs
 	WcGetCache *cache;
 	WcRowStamps *stamps;
 	WcAnswers  *answers;
+	atomic_bool used;			/* the cache is (wc_epochs_use_cache) */
+	WcToucher  *toucher;		/* of the cache, once it is used; written by the thread that has set `used` */
 
 	/* locked while a commit begins, so that each epoch with readers either is the present one or has a kept snapshot */
 	WcMutex		mutex;
@@ -185,6 +189,7 @@ wc_epochs_free(WcEpochs *e) WC_UNCHECKED
 		wc_snapshot_release(e->engine, k->snapshot);
 		free(k);
 	}
+	wc_toucher_stop(e->toucher);
 	pthread_mutex_destroy(&e->mutex);
 	wc_answers_free(e->answers);
 	wc_rowstamps_free(e->stamps);
@@ -223,6 +228,12 @@ wc_epochs_snapshot(WcEpochs *e, uint64_t epoch, WcSnapshot **snapshot, WcError *
 					epoch);
 	wc_error_hint(err, "Run the transaction again.");
 	return err->status;
+}
+
+WcGetCache *
+wc_epochs_cache(const WcEpochs *e)
+{
+	return e->cache;
 }
 
 WcAnswers *
@@ -277,8 +288,19 @@ wc_epochs_current(const WcEpochs *e)
 }
 
 void
+wc_epochs_use_cache(WcEpochs *e)
+{
+	WcError		err;
+
+	if (!atomic_load_explicit(&e->used, memory_order_relaxed) && !atomic_exchange(&e->used, true) &&
+		wc_toucher_start(e->cache, wc_getcache_bytes(e->cache), &e->toucher, &err) != WC_OK)
+		wc_log(WC_LOG_WARNING, "the memory for answers to Gets is slow at first: %s", err.message);
+}
+
+void
 wc_epochs_keep(WcEpochs *e, WcGetKind kind, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, WcSlice answer,
 			   int64_t valid_from_us, int64_t valid_until_us)
 {
+	wc_epochs_use_cache(e);
 	wc_getcache_add(e->cache, kind, WC_GET_ASKED, epoch, table_id, row, get, answer, valid_from_us, valid_until_us);
 }

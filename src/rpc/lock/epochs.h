@@ -24,6 +24,12 @@ extern void wc_epochs_free(WcEpochs *epochs);
 /* When rows were written last; it knows all commits since wc_epochs_create. */
 extern WcRowStamps *wc_epochs_stamps(const WcEpochs *epochs);
 
+/* The cache that it was created with. */
+extern WcGetCache *wc_epochs_cache(const WcEpochs *epochs);
+
+/* Answers will be kept: the first call has the cache's memory touched, by a thread of its own.  Any thread. */
+extern void wc_epochs_use_cache(WcEpochs *epochs);
+
 /* They note the rows of all commits since wc_epochs_create. */
 extern WcAnswers *wc_epochs_answers(const WcEpochs *epochs);
 

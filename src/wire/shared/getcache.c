@@ -112,6 +112,12 @@ wc_getcache_size(uint64_t bytes, uint32_t nreaders)
 	return pages_at(nreaders) + (size_t) pages_of(bytes) * PAGE_BYTES;
 }
 
+size_t
+wc_getcache_bytes(const WcGetCache *cache)
+{
+	return pages_at(cache->nreaders) + (size_t) cache->npages * PAGE_BYTES;
+}
+
 WcGetCache *
 wc_getcache_init(void *memory, uint64_t bytes, uint32_t nreaders)
 {
@@ -670,6 +676,25 @@ wc_getcache_has_room(const WcGetCache *cache, uint32_t table_id, WcSlice row)
 {
 	return cache->npages > 0 &&
 		(atomic_load_explicit(&page_of(cache, row_hash_of(table_id, row))->next, memory_order_relaxed) & PAGE_FULL) == 0;
+}
+
+bool
+wc_getcache_has(const WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get)
+{
+	uint64_t	row_hash = row_hash_of(table_id, row);
+	uint64_t	get_hash = hash(row_hash, get);
+	size_t		n = 0;
+	Page	   *page;
+	const Word *words;
+	size_t		at;
+
+	if (cache->npages == 0)
+		return false;
+	page = page_of(cache, row_hash);
+	words = words_of(cache, page);
+	at = place_of(page, words, get_hash, &n);
+	return at != PAGE_WORDS && changed_at(cache, page, WC_GET_ROW, table_id, row_hash) <= get_word(words + at + 1) &&
+		get_word(words + at + 1) <= epoch;
 }
 
 void

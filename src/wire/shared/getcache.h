@@ -27,6 +27,9 @@ extern size_t wc_getcache_size(uint64_t bytes, uint32_t nreaders);
 /* Lays out fresh, zeroed memory of that size, aligned to 64 bytes. */
 extern WcGetCache *wc_getcache_init(void *memory, uint64_t bytes, uint32_t nreaders);
 
+/* The bytes of a cache, from where it is: as wc_getcache_size. */
+extern size_t wc_getcache_bytes(const WcGetCache *cache);
+
 /* --- readers, each with a number of its own, from 0, and some places ------------- */
 
 /* A reader can be in at most so many epochs at a time. */
@@ -116,6 +119,9 @@ extern uint32_t wc_getcache_places(const WcGetCache *cache);
 
 /* Is there room for answers of this row that no answer has used before? */
 extern bool wc_getcache_has_room(const WcGetCache *cache, uint32_t table_id, WcSlice row);
+
+/* Is an answer to this Get kept that is valid in this epoch?  It may be about to be overwritten. */
+extern bool wc_getcache_has(const WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get);
 
 /* Why an answer is kept. */
 typedef enum WcGetOrigin
