@@ -122,6 +122,9 @@
 /* Connections of a session with HBase's gateway. */
 #define WC_HBASE_CONNECTIONS_MAX 16
 
+/* Bytes of a row key in HBase. */
+#define WC_HBASE_KEY_MAX		32767
+
 /* Of a change of a row in HBase: bytes of its key (HBase locates a region by the key and the table's name
  * together, in 32 kB), and of a cell (HBase's hbase.client.keyvalue.maxsize): its value, row key, family and
  * qualifier, and 24 bytes. */

@@ -142,6 +142,32 @@ wc_range_part(const WcRange *range, WcSlice from, WcSlice to)
 	return part;
 }
 
+void
+wc_scan_shorten_bounds(WcScan *scan, size_t longest)
+{
+	uint32_t	n = 0;
+
+	for (uint32_t i = 0; i < scan->nranges; i++)
+	{
+		WcRange		range = scan->ranges[i];
+
+		/* no other key is between a longer bound and its first bytes */
+		if (range.start.len > longest)
+		{
+			range.start.len = longest;
+			range.start_inclusive = false;
+		}
+		if (range.stop.len > longest)
+		{
+			range.stop.len = longest;
+			range.stop_inclusive = true;
+		}
+		if (!wc_range_is_empty(&range) || (n == 0 && i + 1 == scan->nranges))
+			scan->ranges[n++] = range;
+	}
+	scan->nranges = n;
+}
+
 bool
 wc_range_of_prefix(WcArena *arena, WcSlice prefix, WcRange *range)
 {

@@ -149,6 +149,12 @@ extern bool wc_range_behind_stop(const WcRange *range, WcSlice row);
  * unbounded); points to the bytes of all three. */
 extern WcRange wc_range_part(const WcRange *range, WcSlice from, WcSlice to);
 
+/*
+ * Shortens bounds to at most `longest` bytes, and drops ranges that become empty, but not the only one: of row keys that are
+ * not longer than that, the same ones are in the ranges.
+ */
+extern void wc_scan_shorten_bounds(WcScan *scan, size_t longest);
+
 /* True when no key can be in it. */
 extern bool wc_range_is_empty(const WcRange *range);
 

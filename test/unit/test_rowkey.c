@@ -698,6 +698,47 @@ test_murmur3(void **test_state)
 	assert_memory_equal(out, "\x6c\x1b\x07\xbc\x7b\xbc\x4b\xe3\x47\x93\x9a\xc4\xa9\x3c\x43\x7a", 16);
 }
 
+/* Of bounds of up to 3 bytes, shortened to 2, two ranges have the same keys of up to 2 bytes. */
+static void
+test_shorter_bounds(void **test_state)
+{
+	static const char *const bounds[] = {"", "a", "ab", "aba", "abb", "b", "bb", "bba", "c"};
+	static const char *const keys[] = {"a", "aa", "ab", "ac", "b", "ba", "bb", "bc", "c", "ca"};
+
+	(void) test_state;
+	for (int i = 0; i < 9 * 9 * 9 * 16; i++)
+	{
+		WcRange		before[2] = {
+			{wc_slice_cstr(bounds[i / 16 % 9]), wc_slice_cstr(bounds[i / 16 / 9 % 9]), (i & 1) != 0, (i & 2) != 0},
+			{wc_slice_cstr(bounds[i / 16 / 9 % 9]), wc_slice_cstr(bounds[i / 16 / 81]), (i & 4) != 0, (i & 8) != 0}
+		};
+		WcRange		after[2] = {before[0], before[1]};
+		WcScan		scan;
+
+		wc_scan_init(&scan, 1);
+		scan.ranges = after;
+		scan.nranges = 1 + !wc_range_is_empty(&before[1]);
+		wc_scan_shorten_bounds(&scan, 2);
+		assert_in_range(scan.nranges, 1, 2);
+		for (uint32_t k = 0; k < scan.nranges; k++)
+		{
+			assert_true(after[k].start.len <= 2 && after[k].stop.len <= 2);
+			assert_true(scan.nranges == 1 || !wc_range_is_empty(&after[k]));
+		}
+		for (int k = 0; k < 10; k++)
+		{
+			WcSlice		key = wc_slice_cstr(keys[k]);
+			int			was = (!wc_range_is_empty(&before[0]) && wc_range_contains(&before[0], key)) +
+				(!wc_range_is_empty(&before[1]) && wc_range_contains(&before[1], key));
+			int			is = 0;
+
+			for (uint32_t n = 0; n < scan.nranges; n++)
+				is += !wc_range_is_empty(&after[n]) && wc_range_contains(&after[n], key);
+			assert_int_equal(is, was);
+		}
+	}
+}
+
 static void
 test_printable(void **test_state)
 {
@@ -727,6 +768,7 @@ main(void)
 		cmocka_unit_test_setup(test_bounds_as_printed, seed),
 		cmocka_unit_test_setup(test_long_bounds, seed),
 		cmocka_unit_test_setup(test_ranges, seed),
+		cmocka_unit_test(test_shorter_bounds),
 		cmocka_unit_test_setup(test_murmur3, seed),
 		cmocka_unit_test_setup(test_printable, seed),
 	};

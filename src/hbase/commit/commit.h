@@ -15,6 +15,9 @@ extern void wc_hbase_kept_send(void);
 extern void wc_hbase_kept_finish(bool committed);
 extern bool wc_hbase_ts_ahead(const WcTableDesc *table, int64 ts, int64 *after);
 
+/* Raises 54000 if the row's key is too long for a change. */
+extern void wc_hbase_require_row(const WcHBaseTable *table, WcSlice row);
+
 /* --- counter.c: those of WcDriver -----------------------------------------------*/
 extern bool wc_hbase_acts_at_once(const WcTableDesc *table);
 extern int64 wc_hbase_increment(const WcTableDesc *table, WcSlice row, uint32 family, WcSlice qualifier, int64 amount);

@@ -79,6 +79,7 @@ wc_hbase_increment(const WcTableDesc *desc, WcSlice row, uint32 family, WcSlice 
 	bool		unsure;
 
 	wc_hbase_require_isolation(table, "written");
+	wc_hbase_require_row(table, row);
 	wc_hbase_begin(table->server, &w, &number);
 	wc_request_increment(&w, number, wc_slice_cstr(table->name), row, wc_slice_cstr(table->families[family - 1].name),
 						 qualifier, amount);
@@ -101,6 +102,7 @@ wc_hbase_append(const WcTableDesc *desc, WcSlice row, uint32 family, WcSlice qua
 	bool		unsure;
 
 	wc_hbase_require_isolation(table, "written");
+	wc_hbase_require_row(table, row);
 	wc_hbase_begin(table->server, &w, &number);
 	wc_request_append(&w, number, wc_slice_cstr(table->name), row, wc_slice_cstr(table->families[family - 1].name),
 					  qualifier, more);

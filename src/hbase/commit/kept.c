@@ -77,6 +77,14 @@ check_item(const WcHBaseTable *table, const WcOp *op, const WcItem *item)
 			   "Round it: ts / 1000 * 1000.");
 }
 
+void
+wc_hbase_require_row(const WcHBaseTable *table, WcSlice row)
+{
+	if (row.len > WC_HBASE_ROW_MAX)
+		refuse(ERRCODE_PROGRAM_LIMIT_EXCEEDED, place_of(table, &(WcOp) {.row = row}, NULL), "row key is too long for HBase",
+			   psprintf("It has %zu bytes; the limit is %d.", row.len, WC_HBASE_ROW_MAX), NULL);
+}
+
 static bool
 is_dated(const WcItem *item)
 {
@@ -97,9 +105,7 @@ check_operation(void)
 	if (wc_batch_next_op(&d, &op, &err) != WC_OK)
 		wc_hbase_raise(&err);
 	table = wc_hbase_table_by_id(op.table_id);
-	if (op.row.len > WC_HBASE_ROW_MAX)
-		refuse(ERRCODE_PROGRAM_LIMIT_EXCEEDED, place_of(table, &op, NULL), "row key is too long for HBase",
-			   psprintf("It has %zu bytes; the limit is %d.", op.row.len, WC_HBASE_ROW_MAX), NULL);
+	wc_hbase_require_row(table, op.row);
 	d = wc_decoder(op.items);
 	while ((status = wc_op_next_item(&d, &item, &err)) == WC_OK)
 	{

@@ -80,6 +80,58 @@ cells_filter(const WcHBaseReader *reader, WcBuf *out)
 		wc_buf_free(&bytes[i]);
 }
 
+/* The row with which a request begins: the bound of its first range, or the position if that is behind the bound. */
+static WcSlice
+first_row(const WcHBaseRows *rows, bool *inclusive)
+{
+	const WcRange *first = wc_hbase_range_at(rows, rows->range);
+	bool		reversed = wc_hbase_is_reversed(rows);
+	WcSlice		position = wc_buf_slice(&rows->position);
+	WcSlice		from = reversed ? first->stop : first->start;
+
+	if (rows->begun && (from.len == 0 || wc_hbase_row_order(reversed, position, from) >= 0))
+	{
+		*inclusive = rows->inclusive;
+		return position;
+	}
+	*inclusive = reversed ? first->stop_inclusive : first->start_inclusive;
+	return from;
+}
+
+/*
+ * Is that row's key too long for HBase to locate the row?  The request then begins before the row, with the key's first
+ * bytes, and a filter leaves out what is before the row.
+ */
+static bool
+begins_before(const WcHBaseRows *rows)
+{
+	bool		inclusive;
+
+	return first_row(rows, &inclusive).len > WC_HBASE_ROW_MAX;
+}
+
+/* Sets a bound of the range to the row with which the request begins. */
+static void
+begin_with(const WcHBaseRows *rows, WcHBaseRange *range)
+{
+	bool		inclusive;
+	WcSlice		row = first_row(rows, &inclusive);
+
+	if (wc_hbase_is_reversed(rows))
+	{
+		range->stop = row;
+		range->stop_inclusive = inclusive;
+	}
+	else
+	{
+		range->start = row;
+		range->start_inclusive = inclusive;
+	}
+	/* HBase refuses an empty range */
+	if (wc_slice_eq(range->start, range->stop))
+		range->start_inclusive = range->stop_inclusive = true;
+}
+
 /* Appends the filter of the next n ranges in scan order; in the filter they ascend. */
 static void
 ranges_filter(const WcHBaseRows *rows, uint32 n, WcBuf *out)
@@ -94,11 +146,14 @@ ranges_filter(const WcHBaseRows *rows, uint32 n, WcBuf *out)
 	for (uint32 i = 0; i < n; i++)
 	{
 		const WcRange *from = wc_hbase_range_at(rows, rows->range + i);
+		WcHBaseRange *range = &ranges[wc_hbase_is_reversed(rows) ? n - 1 - i : i];
 
-		ranges[wc_hbase_is_reversed(rows) ? n - 1 - i : i] = (WcHBaseRange) {
+		*range = (WcHBaseRange) {
 			.start = from->start,.stop = from->stop,.start_inclusive = from->start_inclusive,
 			.stop_inclusive = from->stop_inclusive
 		};
+		if (i == 0 && begins_before(rows))
+			begin_with(rows, range);
 	}
 	wc_hbasefilter_ranges(out, ranges, n);
 	free(ranges);
@@ -114,7 +169,7 @@ make_filter(const WcHBaseRows *rows, uint32 nranges, WcBuf *out)
 	bool		of_first_cell = leaves_cells_out(rows->reader);
 
 	/* HBase refuses a reversed scan of several families with nothing but comparisons of values */
-	if (nranges > 1 || (wc_hbase_is_reversed(rows) && rows->reader->filter.len > 0 && !of_first_cell))
+	if (nranges > 1 || begins_before(rows) || (wc_hbase_is_reversed(rows) && rows->reader->filter.len > 0 && !of_first_cell))
 		ranges_filter(rows, nranges, &of_rows);
 	if (of_first_cell)
 		cells_filter(rows->reader, &of_cells);
@@ -160,10 +215,27 @@ make_columns(const WcHBaseRows *rows, uint32 *n)
 	return columns;
 }
 
+/* Appends the least row key behind all that begin with these bytes; nothing if there is none. */
+static void
+put_behind_prefix(WcBuf *out, WcSlice prefix)
+{
+	while (prefix.len > 0 && prefix.data[prefix.len - 1] == 0xff)
+		prefix.len--;
+	if (prefix.len == 0)
+		return;
+	wc_buf_append(out, prefix.data, prefix.len - 1);
+	wc_buf_append_u8(out, prefix.data[prefix.len - 1] + 1);
+}
+
 /* Appends a row key, or (behind) the next possible row key. */
 static void
 put_row(WcBuf *out, WcSlice row, bool behind)
 {
+	if (behind && row.len == WC_HBASE_KEY_MAX)
+	{
+		put_behind_prefix(out, row);
+		return;
+	}
 	wc_buf_append_slice(out, row);
 	if (behind)
 		wc_buf_append_u8(out, 0);
@@ -182,23 +254,33 @@ put_row_before(WcBuf *out, WcSlice row)
 	if (last == 0)
 		return;					/* the key without a last zero byte is exactly the one before */
 	wc_buf_append_u8(out, last - 1);
-	for (int i = 0; i < 9; i++)
+	for (size_t i = 0; i < Min(9, WC_HBASE_KEY_MAX - row.len); i++)
 		wc_buf_append_u8(out, 0xff);
+}
+
+/* Appends the row with which the request begins, or (begins_before) one before that. */
+static void
+put_first_row(const WcHBaseRows *rows, WcBuf *out)
+{
+	bool		inclusive;
+	WcSlice		row = first_row(rows, &inclusive);
+	WcSlice		prefix = wc_slice(row.data, Min(row.len, WC_HBASE_ROW_MAX));
+
+	if (!begins_before(rows))
+		put_row(out, row, !wc_hbase_is_reversed(rows) && row.len > 0 && !inclusive);
+	else if (wc_hbase_is_reversed(rows))
+		put_behind_prefix(out, prefix);
+	else
+		put_row(out, prefix, false);
 }
 
 /* Sets start and stop to the bounds of the next n ranges, from the position on. */
 static void
 make_bounds(const WcHBaseRows *rows, uint32 n, WcBuf *start, WcBuf *stop)
 {
-	const WcRange *first = wc_hbase_range_at(rows, rows->range);
 	const WcRange *last = wc_hbase_range_at(rows, rows->range + n - 1);
-	WcSlice		position = wc_buf_slice(&rows->position);
-	WcSlice		from = wc_hbase_is_reversed(rows) ? first->stop : first->start;
 
-	if (rows->begun && (from.len == 0 || wc_hbase_row_order(wc_hbase_is_reversed(rows), position, from) >= 0))
-		put_row(start, position, !wc_hbase_is_reversed(rows) && !rows->inclusive);
-	else
-		put_row(start, from, !wc_hbase_is_reversed(rows) && from.len > 0 && !first->start_inclusive);
+	put_first_row(rows, start);
 	if (!wc_hbase_is_reversed(rows))
 		put_row(stop, last->stop, last->stop.len > 0 && last->stop_inclusive);
 	else if (last->start.len > 0 && last->start_inclusive)
@@ -245,7 +327,8 @@ is_get(const WcHBaseRows *rows, uint32 n)
 {
 	const WcScan *scan = rows->reader->scan;
 
-	return n == 1 && !scan->raw && !rows->reader->hidden && !scan->reversed && wc_range_is_point(wc_hbase_range_at(rows, rows->range));
+	return n == 1 && !scan->raw && !rows->reader->hidden && !scan->reversed && !begins_before(rows) &&
+		wc_range_is_point(wc_hbase_range_at(rows, rows->range));
 }
 
 /* Writes the request for a page. */

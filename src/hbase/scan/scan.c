@@ -170,7 +170,10 @@ copy_scan(HBaseScan *h, const WcScan *scan, WcError *err)
 		return status;
 	if (copy.data == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
-	return wc_scan_decode(copy, &h->arena, &h->scan, err);
+	status = wc_scan_decode(copy, &h->arena, &h->scan, err);
+	if (status == WC_OK)
+		wc_scan_shorten_bounds(&h->scan, WC_HBASE_KEY_MAX);
+	return status;
 }
 
 /* Makes the picture of the table for read/. */

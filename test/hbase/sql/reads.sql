@@ -148,7 +148,60 @@ MOVE 4000 IN c;
 FETCH 2 FROM c;
 COMMIT;
 
+-- keys and bounds that are longer than HBase's row keys, of 32767 bytes, or so long that HBase cannot locate a row
+CREATE FOREIGN TABLE long (id text OPTIONS (rowkey '1') COLLATE "C", n text OPTIONS (family 'f')) SERVER hbase OPTIONS ("table" 'wc_reads:long');
+CREATE TABLE heap_long (id text COLLATE "C", n text);
+INSERT INTO heap_long SELECT * FROM (VALUES ('a', 1), ('k', 2), (repeat('k', 32000), 3), ('z', 6)) AS v(id, n);
+INSERT INTO long SELECT * FROM heap_long;
+-- the rows forwards, the last ones backwards, and the first one
+CREATE FUNCTION answers(relation text, condition text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  result text;
+BEGIN
+  EXECUTE format('SELECT (SELECT string_agg(n, '','' ORDER BY id) FROM %1$s WHERE %2$s) || '' down '' ||
+    (SELECT string_agg(n, '','') FROM (SELECT n FROM %1$s WHERE %2$s ORDER BY id DESC LIMIT 5) AS d) || '' next '' ||
+    coalesce((SELECT n FROM %1$s WHERE %2$s ORDER BY id LIMIT 1), '''')', relation, condition) INTO result;
+  RETURN coalesce(result, 'nothing');
+END $$;
+CREATE FUNCTION differences() RETURNS TABLE (condition text, answer text, answer_of_heap text) LANGUAGE plpgsql AS $$
+DECLARE
+  key text;
+BEGIN
+  FOR key IN SELECT format('repeat(''k'', %s) || ''%s''', length - length(last), last)
+    FROM unnest('{31999,32000,32001,32740,32766,32767,32768,40000}'::int[]) AS length, unnest('{"",a,z}'::text[]) AS last
+  LOOP
+    FOR condition IN SELECT format(f, key) FROM unnest(ARRAY['id = %s', 'id > %s', 'id >= %s', 'id < %s', 'id <= %s', $f$id IN (%s, 'z', 'a')$f$,
+      $f$id > %1$s OR id < 'b'$f$, $f$id < %s OR id > 'y'$f$, 'id ^@ (%s)', $f$id BETWEEN 'b' AND %s$f$, $f$id BETWEEN %s AND 'y'$f$]) AS f
+    LOOP
+      SELECT answers('long', condition), answers('heap_long', condition) INTO answer, answer_of_heap;
+      IF answer <> answer_of_heap THEN
+        RETURN NEXT;
+      END IF;
+    END LOOP;
+  END LOOP;
+END $$;
+SELECT answers('long', 'id > repeat(''k'', 32768)'), answers('long', 'id <= repeat(''k'', 32768)'), answers('long', 'id = repeat(''k'', 32768)');
+SELECT * FROM differences();
+-- rows that other clients could write, since they knew the region
+\! (echo put wc_reads:long k f:n 2; for n in 32001 32760 32767; do printf 'put wc_reads:long '; printf "%${n}s" '' | tr ' ' k; echo " f:n $n"; done) | python3 gateway.py "$HBASE_BUFFERED"
+INSERT INTO heap_long SELECT repeat('k', n), n FROM unnest('{32001,32760,32767}'::int[]) AS n;
+SELECT n, length(id) FROM long ORDER BY id;
+SELECT * FROM differences();
+-- the first call, which has to locate the row
+\! (echo drop wc_reads:long; echo create wc_reads:long f /m) | python3 gateway.py "$HBASE_BUFFERED"
+SELECT count(*) FROM long WHERE id = repeat('k', 32767);
+\! (echo drop wc_reads:long; echo create wc_reads:long f /m) | python3 gateway.py "$HBASE_BUFFERED"
+SELECT n FROM long WHERE id < repeat('k', 32767) ORDER BY id DESC;
+INSERT INTO long VALUES (repeat('k', 32768), 'n');
+DELETE FROM long WHERE id = repeat('k', 32768);
+SELECT widecol.put('long', convert_to(repeat('k', 32768), 'UTF8'), 'f:n', 'x');
+SELECT widecol.incr('long', convert_to(repeat('k', 32768), 'UTF8'), 'f:c');
+SELECT count(*) FROM widecol.get('long', convert_to(repeat('k', 32768), 'UTF8'));
+SELECT count(*) FROM widecol.scan('long', start_row => convert_to(repeat('k', 32768), 'UTF8'), reversed => true);
+
 SET client_min_messages = warning;
+DROP TABLE heap_long;
+DROP FUNCTION answers, differences;
 SELECT widecol.drop_table('local_copy', cascade => true);
 DROP TABLE heap_copy;
 DROP FUNCTION compare, sent, planned_rows;
