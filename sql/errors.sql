@@ -29,6 +29,12 @@ SELECT widecol.delete('e', '', 'cf:v');
 SELECT widecol.delete_family('e', '', 'cf');
 SELECT widecol.deleteall('e', '');
 
+-- a value that an encoding has no bytes for
+CREATE FOREIGN TABLE e_days (k int OPTIONS (rowkey '1'), d date OPTIONS (encoding 'binary')) SERVER widecol;
+INSERT INTO e_days VALUES (1, 'infinity');
+DROP FOREIGN TABLE e_days;
+SELECT widecol.drop_table('e_days');
+
 -- a row key that is too long; the longest there may be
 INSERT INTO e_bytes VALUES (convert_to(repeat('k', 32769), 'UTF8'), 'x');
 \echo :SQLSTATE

@@ -47,11 +47,12 @@ find_member(const WcRelation *wrel, Index relid, Node *expr, Side *side)
 
 /* The codec of a column that shows timestamps: that of its type. */
 static WcCodec *
-timestamp_codec(const WcRelColumn *column)
+timestamp_codec(const WcRelation *wrel, const WcRelColumn *column)
 {
 	WcCodec    *codec = palloc0(sizeof(WcCodec));
 	WcCodecSpec spec = {
-		.column = NameStr(column->name),.type = column->type,.typmod = -1,.encoding = WC_ENCODING_BINARY
+		.table = wrel->relname,.column = NameStr(column->name),.type = column->type,.typmod = -1,
+		.encoding = WC_ENCODING_BINARY
 	};
 
 	wc_codec_init(codec, &spec);
@@ -75,7 +76,7 @@ find_column(const WcRelation *wrel, Index relid, Node *expr, Side *side)
 		return false;
 	side->att = var->varattno - 1;
 	if (wrel->columns[side->att].role == WC_ROLE_TIMESTAMP)
-		side->codec = timestamp_codec(&wrel->columns[side->att]);
+		side->codec = timestamp_codec(wrel, &wrel->columns[side->att]);
 	else
 		side->codec = wc_filter_codec(unconstify(WcRelation *, wrel), side->att);
 	if (side->codec == NULL)

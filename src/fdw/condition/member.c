@@ -125,7 +125,7 @@ wc_member_codec(const WcRelation *wrel, const WcMember *member)
 {
 	WcCodec    *codec = palloc0(sizeof(WcCodec));
 	WcCodecSpec spec = {
-		.column = NameStr(wrel->columns[member->att].name),.type = member->type,.typmod = -1,
+		.table = wrel->relname,.column = NameStr(wrel->columns[member->att].name),.type = member->type,.typmod = -1,
 		.collation = member->type == TEXTOID ? DEFAULT_COLLATION_OID : InvalidOid,.encoding = WC_ENCODING_TEXT
 	};
 

@@ -183,7 +183,7 @@ wc_codec_init(WcCodec *codec, const WcCodecSpec *spec)
 	if (problem != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
-				 errmsg("column \"%s\" cannot be stored so: %s", spec->column, problem)));
+				 errmsg("%s cannot be stored so: %s", wc_codec_name(spec), problem)));
 
 	getTypeInputInfo(codec->spec.type, &function, &codec->ioparam);
 	fmgr_info(function, &codec->in_fn);

@@ -56,7 +56,8 @@ typedef struct WcLabel
 
 typedef struct WcCodecSpec
 {
-	const char *column;			/* for messages; must live as long as the codec */
+	const char *table;			/* foreign table, for messages; NULL: none; must live as long as the codec */
+	const char *column;			/* likewise */
 	Oid			type;
 	int32		typmod;
 	Oid			collation;		/* the column's */
@@ -140,7 +141,7 @@ extern bool wc_codec_same_bytes(const WcCodec *old, const WcCodec *new);
 
 /*
  * Appends value's content (keys) or bytes (values) to out.  Raises an error that
- * names the column when the value cannot be stored (infinity where there is
+ * names table and column when the value cannot be stored (infinity where there is
  * none, more than out's limit, out of memory).  Whether content fits its
  * part is found by wc_rowkey_compose; see wc_codec_compose_error.
  */

@@ -77,12 +77,20 @@ wc_encoding_is_hash(WcEncoding encoding)
 
 /* --- errors --------------------------------------------------------------------- */
 
+const char *
+wc_codec_name(const WcCodecSpec *spec)
+{
+	if (spec->table == NULL)
+		return psprintf("column \"%s\"", spec->column);
+	return psprintf("column \"%s\" of foreign table \"%s\"", spec->column, spec->table);
+}
+
 void
 wc_codec_refuse(const WcCodec *codec, int sqlerrcode, const char *what)
 {
 	ereport(ERROR,
 			(errcode(sqlerrcode),
-			 errmsg("column \"%s\" cannot hold %s", codec->spec.column, what),
+			 errmsg("%s cannot hold %s", wc_codec_name(&codec->spec), what),
 			 errdetail("Encoding \"%s\" of type %s has no bytes for it.",
 					   wc_encoding_name(codec->spec.encoding), format_type_be(codec->spec.type))));
 }
@@ -95,5 +103,5 @@ wc_codec_check_out(WcCodec *codec, const WcBuf *out)
 
 	ereport(ERROR,
 			(errcode(status == WC_TOO_LARGE ? ERRCODE_PROGRAM_LIMIT_EXCEEDED : ERRCODE_OUT_OF_MEMORY),
-			 errmsg("cannot encode value of column \"%s\": %s", codec->spec.column, err.message)));
+			 errmsg("cannot encode value of %s: %s", wc_codec_name(&codec->spec), err.message)));
 }

@@ -44,9 +44,10 @@ version_array_type(void)
 /* --- layout row -------------------------------------------------------------*/
 
 static void
-init_value_codec(WcCodec *codec, const WcRelColumn *col, const WcColumnOptions *o, WcEncoding encoding)
+init_value_codec(WcCodec *codec, const WcRelation *wrel, const WcRelColumn *col, const WcColumnOptions *o, WcEncoding encoding)
 {
 	WcCodecSpec spec = {
+		.table = wrel->relname,
 		.column = NameStr(col->name),
 		.type = col->type,
 		.typmod = col->typmod,
@@ -93,7 +94,7 @@ set_row_role(WcRelation *wrel, WcRelColumn *col, const WcColumnOptions *o, const
 		if (col->hashed)
 		{
 			set_place(col, o, default_family);
-			init_value_codec(&col->original, col, o, WC_ENCODING_DEFAULT);
+			init_value_codec(&col->original, wrel, col, o, WC_ENCODING_DEFAULT);
 		}
 		return;
 	}
@@ -134,7 +135,7 @@ set_row_role(WcRelation *wrel, WcRelColumn *col, const WcColumnOptions *o, const
 	else
 	{
 		col->role = WC_ROLE_VALUE;
-		init_value_codec(&col->codec, col, o, o->encoding);
+		init_value_codec(&col->codec, wrel, col, o, o->encoding);
 	}
 	if (col->role == WC_ROLE_MAP || col->role == WC_ROLE_PREFIX_MAP)
 		wrel->has_map = true;
@@ -209,6 +210,7 @@ init_keys(WcRelation *wrel, const WcColumnOptions *options, const WcTableOptions
 		WcRelColumn *col = &wrel->columns[wrel->keys[k]];
 		const WcColumnOptions *o = &options[wrel->keys[k]];
 		WcCodecSpec spec = {
+			.table = wrel->relname,
 			.column = NameStr(col->name),
 			.type = col->type,
 			.typmod = col->typmod,
@@ -348,7 +350,7 @@ set_cell_role(WcRelation *wrel, WcRelColumn *col, const WcColumnOptions *o)
 		col->role = known[i].role;
 		if (col->role == WC_ROLE_CELL_ROW || col->role == WC_ROLE_CELL_FAMILY ||
 			col->role == WC_ROLE_CELL_QUALIFIER || col->role == WC_ROLE_CELL_VALUE)
-			init_value_codec(&col->codec, col, o, base == TEXTOID ? WC_ENCODING_TEXT : WC_ENCODING_BINARY);
+			init_value_codec(&col->codec, wrel, col, o, base == TEXTOID ? WC_ENCODING_TEXT : WC_ENCODING_BINARY);
 		return;
 	}
 	column_error(wrel, col, "is unknown to layout 'cell'",

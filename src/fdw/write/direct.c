@@ -336,8 +336,8 @@ make_members(WcModify *m, WcScan *scan)
 	if (!JB_ROOT_IS_OBJECT(value) || JB_ROOT_COUNT(value) == 0 || JB_ROOT_COUNT(value) > WC_MAP_KEYS_MAX ||
 		VARSIZE_ANY(value) > MEMBERS_BYTES_MAX)
 		return false;
-	wc_mapwrite_init(&writer, map);
-	n = wc_mapwrite_entries(&writer, m->wrel, d->values[i], false, &entries);
+	wc_mapwrite_init(&writer, m->wrel, map);
+	n = wc_mapwrite_entries(&writer, d->values[i], false, &entries);
 	if (n < (int) JB_ROOT_COUNT(value) || entries[0].qualifier.len == 0)
 		return false;
 	wc_rowwrite_start(w);

@@ -12,11 +12,12 @@
 #include "fdw/write/mapwrite.h"
 
 void
-wc_mapwrite_init(WcMapWriter *m, const WcRelColumn *column)
+wc_mapwrite_init(WcMapWriter *m, const WcRelation *wrel, const WcRelColumn *column)
 {
 	WcHstore	hstore;
 
 	memset(m, 0, sizeof(*m));
+	m->wrel = wrel;
 	m->column = column;
 	if (!column->hstore)
 		return;
@@ -48,20 +49,22 @@ value_bytes(const JsonbValue *v)
 }
 
 static void
-check_qualifier(const WcMapWriter *m, const WcRelation *wrel, WcSlice qualifier, const JsonbValue *key)
+check_qualifier(const WcMapWriter *m, WcSlice qualifier, const JsonbValue *key)
 {
 	char	   *shown = pnstrdup(key->val.string.val, key->val.string.len);
 
 	if (m->column->role == WC_ROLE_PREFIX_MAP && !wc_slice_starts_with(qualifier, m->column->qualifier))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("map column \"%s\" cannot hold the qualifier \"%s\"", NameStr(m->column->name), shown),
+				 errmsg("map column \"%s\" of foreign table \"%s\" cannot hold the qualifier \"%s\"", NameStr(m->column->name),
+						m->wrel->relname, shown),
 				 errdetail("Its qualifiers start with \"%s\".", wc_text_from_utf8(m->column->qualifier))));
-	if (wc_relation_declares(wrel, m->column->family, qualifier))
+	if (wc_relation_declares(m->wrel, m->column->family, qualifier))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("map column \"%s\" cannot hold the qualifier \"%s\"", NameStr(m->column->name), shown),
-				 errdetail("Another column of foreign table \"%s\" maps it.", wrel->relname)));
+				 errmsg("map column \"%s\" of foreign table \"%s\" cannot hold the qualifier \"%s\"", NameStr(m->column->name),
+						m->wrel->relname, shown),
+				 errdetail("Another column maps it.")));
 	pfree(shown);
 }
 
@@ -82,7 +85,8 @@ to_object(WcMapWriter *m, Datum map)
 	if (!JB_ROOT_IS_OBJECT(jsonb))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("map column \"%s\" needs a JSON object", NameStr(m->column->name)),
+				 errmsg("map column \"%s\" of foreign table \"%s\" needs a JSON object", NameStr(m->column->name),
+						m->wrel->relname),
 				 errdetail("Its members are qualifiers and their values.")));
 	return jsonb;
 }
@@ -101,7 +105,7 @@ make_entry(const JsonbValue *key, const JsonbValue *value)
 }
 
 int
-wc_mapwrite_entries(WcMapWriter *m, const WcRelation *wrel, Datum map, bool isnull, WcMapEntry **entries)
+wc_mapwrite_entries(WcMapWriter *m, Datum map, bool isnull, WcMapEntry **entries)
 {
 	Jsonb	   *jsonb;
 	JsonbIterator *it;
@@ -122,7 +126,7 @@ wc_mapwrite_entries(WcMapWriter *m, const WcRelation *wrel, Datum map, bool isnu
 		if (value.type == jbvNull)
 			continue;
 		(*entries)[n] = make_entry(&key, &value);
-		check_qualifier(m, wrel, (*entries)[n].qualifier, &key);
+		check_qualifier(m, (*entries)[n].qualifier, &key);
 		n++;
 	}
 	qsort(*entries, n, sizeof(WcMapEntry), compare_entries);
@@ -200,7 +204,7 @@ same_value(const JsonbValue *a, const JsonbValue *b)
 }
 
 void
-wc_mapwrite_diff(WcMapWriter *m, const WcRelation *wrel, WcRowWrite *w, Datum old, bool oldisnull, Datum new, bool newisnull)
+wc_mapwrite_diff(WcMapWriter *m, WcRowWrite *w, Datum old, bool oldisnull, Datum new, bool newisnull)
 {
 	Walk		before = start(m, old, oldisnull);
 	Walk		after = start(m, new, newisnull);
@@ -215,7 +219,7 @@ wc_mapwrite_diff(WcMapWriter *m, const WcRelation *wrel, WcRowWrite *w, Datum ol
 		{
 			WcMapEntry	entry = make_entry(&after.key, &after.value);
 
-			check_qualifier(m, wrel, entry.qualifier, &after.key);
+			check_qualifier(m, entry.qualifier, &after.key);
 			wc_rowwrite_put_bytes(w, m->column->family, entry.qualifier, entry.value);
 		}
 		if (c <= 0)

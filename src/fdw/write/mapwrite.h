@@ -17,7 +17,8 @@
 
 typedef struct WcMapWriter
 {
-	const WcRelColumn *column;
+	const WcRelation *wrel;
+	const WcRelColumn *column;	/* of wrel */
 	FmgrInfo	to_jsonb;		/* of an hstore */
 } WcMapWriter;
 
@@ -28,13 +29,13 @@ typedef struct WcMapEntry
 } WcMapEntry;
 
 /* Needs CurrentMemoryContext to live as long as the writer. */
-extern void wc_mapwrite_init(WcMapWriter *m, const WcRelColumn *column);
+extern void wc_mapwrite_init(WcMapWriter *m, const WcRelation *wrel, const WcRelColumn *column);
 
 /*
  * The entries in order of their qualifiers, distinct; palloc'd.  NULL is the empty map. 22023 for a value that cannot
  * be stored: one that is no object, or with a qualifier that another column maps or that lacks the prefix.
  */
-extern int	wc_mapwrite_entries(WcMapWriter *m, const WcRelation *wrel, Datum map, bool isnull, WcMapEntry **entries);
+extern int	wc_mapwrite_entries(WcMapWriter *m, Datum map, bool isnull, WcMapEntry **entries);
 
 /* Puts all entries. */
 extern void wc_mapwrite_put(const WcMapWriter *m, WcRowWrite *w, const WcMapEntry *entries, int n);
@@ -43,7 +44,6 @@ extern void wc_mapwrite_put(const WcMapWriter *m, WcRowWrite *w, const WcMapEntr
 extern bool wc_mapwrite_is_empty(WcMapWriter *m, Datum map, bool isnull);
 
 /* Puts and deletes the members that differ between the row's map and another value.  Errors as above. */
-extern void wc_mapwrite_diff(WcMapWriter *m, const WcRelation *wrel, WcRowWrite *w, Datum old, bool oldisnull,
-							 Datum new, bool newisnull);
+extern void wc_mapwrite_diff(WcMapWriter *m, WcRowWrite *w, Datum old, bool oldisnull, Datum new, bool newisnull);
 
 #endif

@@ -59,7 +59,7 @@ show_maps(WcModify *m, TupleTableSlot *old, TupleTableSlot *new, Shown *shown)
 
 		if (new->tts_isnull[index] || (old != NULL && !wc_modify_changes(m, index, old, new)))
 			continue;
-		n = wc_mapwrite_entries(&m->maps[i], m->wrel, new->tts_values[index], false, &entries);
+		n = wc_mapwrite_entries(&m->maps[i], new->tts_values[index], false, &entries);
 		map = wc_map_create(m->wrel, col);
 		for (int e = 0; e < n; e++)
 		{

@@ -62,7 +62,7 @@ wc_rowmodify_init(WcModify *m)
 		WcRelColumn *col = &wrel->columns[i];
 
 		if (col->role == WC_ROLE_MAP || col->role == WC_ROLE_PREFIX_MAP)
-			wc_mapwrite_init(&m->maps[m->nmaps++], col);
+			wc_mapwrite_init(&m->maps[m->nmaps++], wrel, col);
 	}
 	for (int i = 0; i < wrel->natts; i++)
 	{
@@ -291,7 +291,7 @@ gather_row(WcModify *m, const Datum *values, const bool *isnull)
 	{
 		const WcRelColumn *col = m->maps[i].column;
 		WcMapEntry *entries;
-		int			n = wc_mapwrite_entries(&m->maps[i], m->wrel, values[col->attnum - 1],
+		int			n = wc_mapwrite_entries(&m->maps[i], values[col->attnum - 1],
 											isnull[col->attnum - 1], &entries);
 
 		wc_rowwrite_clear(w, col->role == WC_ROLE_MAP ? WC_ITEM_CLEAR_FAMILY : WC_ITEM_CLEAR_PREFIX,

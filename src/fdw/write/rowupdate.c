@@ -145,7 +145,7 @@ put_new_row(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 
 		if (!wc_modify_changes(m, index, old, new))
 			continue;
-		n = wc_mapwrite_entries(&m->maps[i], m->wrel, new->tts_values[index], new->tts_isnull[index], &entries);
+		n = wc_mapwrite_entries(&m->maps[i], new->tts_values[index], new->tts_isnull[index], &entries);
 		wc_mapwrite_put(&m->maps[i], &m->write, entries, n);
 		any |= n > 0;
 	}
@@ -233,7 +233,7 @@ update_in_place(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 		int			index = m->maps[i].column->attnum - 1;
 
 		if (wc_modify_changes(m, index, old, new))
-			wc_mapwrite_diff(&m->maps[i], m->wrel, w, old->tts_values[index], old->tts_isnull[index],
+			wc_mapwrite_diff(&m->maps[i], w, old->tts_values[index], old->tts_isnull[index],
 							 new->tts_values[index], new->tts_isnull[index]);
 	}
 	for (int i = 0; i < m->nplaces; i++)

@@ -75,7 +75,7 @@ part_names(const WcRelation *wrel)
 
 /* A value as the column's type, as an INSERT would convert it.  Lives as long as estate. */
 static Datum
-convert(EState *estate, const WcRelColumn *column, Oid type, Datum value)
+convert(EState *estate, const WcRelation *wrel, const WcRelColumn *column, Oid type, Datum value)
 {
 	int16		length;
 	bool		by_value;
@@ -91,12 +91,13 @@ convert(EState *estate, const WcRelColumn *column, Oid type, Datum value)
 	if (expr == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("key column \"%s\" is of type %s but the value is of type %s", NameStr(column->name),
-						format_type_be(column->type), format_type_be(type)),
+				 errmsg("key column \"%s\" of foreign table \"%s\" is of type %s but the value is of type %s",
+						NameStr(column->name), wrel->relname, format_type_be(column->type), format_type_be(type)),
 				 errhint("You will need to cast the value.")));
 	value = ExecEvalExprSwitchContext(ExecPrepareExpr((Expr *) expr, estate), GetPerTupleExprContext(estate), &isnull);
 	if (isnull)
-		elog(ERROR, "conversion of a value of key column \"%s\" gave null", NameStr(column->name));
+		elog(ERROR, "conversion of a value of key column \"%s\" of foreign table \"%s\" gave null", NameStr(column->name),
+			 wrel->relname);
 	return value;
 }
 
@@ -118,7 +119,7 @@ make_key(WcRelation *wrel, const Datum *args, const Oid *types, const bool *null
 
 		isnull[at] = nulls[i];
 		if (!nulls[i])
-			values[at] = convert(estate, column, types[i], args[i]);
+			values[at] = convert(estate, wrel, column, types[i], args[i]);
 	}
 	wc_buf_init(&key, WC_ROW_MAX);
 	PG_TRY();
