@@ -122,6 +122,22 @@ DROP FUNCTION d_change();
 DROP FOREIGN TABLE d_changing;
 SELECT widecol.drop_table('d_changing');
 
+-- a server keeps its engine while it has foreign tables
+CREATE SERVER d_server FOREIGN DATA WRAPPER widecol;
+ALTER SERVER d_server OPTIONS (ADD engine 'hbase', ADD host 'nowhere.invalid');
+ALTER SERVER d_server OPTIONS (SET engine 'rocksdb', DROP host);
+ALTER SERVER d_server OPTIONS (DROP engine);
+CREATE FOREIGN TABLE d_serves (k int OPTIONS (rowkey '1'), v int) SERVER d_server;
+ALTER SERVER d_server OPTIONS (ADD engine 'rocksdb');
+ALTER SERVER d_server OPTIONS (SET engine 'hbase');
+ALTER SERVER d_server OPTIONS (DROP engine);
+ALTER SERVER d_server OPTIONS (ADD engine 'hbase', ADD host 'nowhere.invalid');
+ALTER SERVER d_server VERSION '2';
+SELECT srvversion, srvoptions FROM pg_foreign_server WHERE srvname = 'd_server';
+DROP FOREIGN TABLE d_serves;
+ALTER SERVER d_server OPTIONS (ADD engine 'hbase');
+DROP SERVER d_server;
+
 -- cleaning up
 CREATE SCHEMA d_schema;
 CREATE FOREIGN TABLE d_schema.inside (k int OPTIONS (rowkey '1'), v int) SERVER widecol;
@@ -129,4 +145,4 @@ DROP SCHEMA d_schema CASCADE;
 SET client_min_messages = warning;
 DROP TABLE d_parent, d_plist CASCADE;
 DROP FOREIGN TABLE d, d2, d_tx, d_cells, d_keys;
-SELECT widecol.drop_table(t) FROM unnest(ARRAY['d', 'd_tx', 'd_cells', 'd_keys', 'd_child', 'inside']) t;
+SELECT widecol.drop_table(t) FROM unnest(ARRAY['d', 'd_tx', 'd_cells', 'd_keys', 'd_child', 'd_serves', 'inside']) t;

@@ -131,6 +131,26 @@ wc_foreign_server(const char *name)
 	return server != NULL && server_is_ours(server->serverid, &remote) ? server : NULL;
 }
 
+Oid
+wc_foreign_first_of_server(Oid serverid)
+{
+	Relation	catalog = table_open(ForeignTableRelationId, AccessShareLock);
+	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
+	Oid			first = InvalidOid;
+	HeapTuple	tuple;
+
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		const FormData_pg_foreign_table *form = (Form_pg_foreign_table) GETSTRUCT(tuple);
+
+		if (form->ftserver == serverid && (!OidIsValid(first) || form->ftrelid < first))
+			first = form->ftrelid;
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return first;
+}
+
 bool
 wc_foreign_has_usage(const ForeignServer *server)
 {

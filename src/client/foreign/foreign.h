@@ -34,6 +34,9 @@ extern void wc_foreign_require_usage(const ForeignServer *server);
 /* The server of this name if it belongs to the wrapper "widecol", with any engine; else NULL. */
 extern ForeignServer *wc_foreign_server(const char *name);
 
+/* A foreign table of the server, of those that there are the one with the least oid; InvalidOid: there is none. */
+extern Oid	wc_foreign_first_of_server(Oid serverid);
+
 /* "[namespace:]table": the option `table`, else the relation's name; palloc'd.
  * Raises 42809 when relid is not a widecol foreign table. */
 extern char *wc_foreign_table_name(Oid relid);

@@ -14,6 +14,7 @@
 #include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_foreign_server.h"
 #include "catalog/pg_foreign_table.h"
 #include "commands/dbcommands.h"
 #include "commands/defrem.h"
@@ -21,6 +22,7 @@
 #include "commands/user.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -408,14 +410,46 @@ alter_enum(const Utility *u)
 	wc_enum_labels_after(castNode(AlterEnumStmt, u->stmt));
 }
 
-/* Asks for USAGE of the server, as PostgreSQL does later, but with a hint. */
+/* Asks for USAGE of the server, as PostgreSQL does later, but with a hint; and keeps it from getting another engine. */
 static void
 require_usage(const char *server_name)
 {
 	ForeignServer *server = wc_foreign_server(server_name);
 
-	if (server != NULL)
-		wc_foreign_require_usage(server);
+	if (server == NULL)
+		return;
+	wc_foreign_require_usage(server);
+	LockDatabaseObject(ForeignServerRelationId, server->serverid, 0, AccessShareLock);
+}
+
+/* With another engine, the server's foreign tables would show other tables, or none. */
+static void
+alter_server(const Utility *u)
+{
+	ForeignServer *server = wc_foreign_server(castNode(AlterForeignServerStmt, u->stmt)->servername);
+	WcServerOptions before;
+	WcServerOptions after;
+	Oid			table;
+
+	if (server == NULL)
+	{
+		run(u);
+		return;
+	}
+	wc_server_options_parse(server->options, &before);
+	run(u);
+	CommandCounterIncrement();
+	wc_server_options(server->serverid, &after);
+	if (before.engine == after.engine)
+		return;
+	LockDatabaseObject(ForeignServerRelationId, server->serverid, 0, AccessExclusiveLock);
+	table = wc_foreign_first_of_server(server->serverid);
+	if (OidIsValid(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+				 errmsg("cannot change the engine of server \"%s\" because foreign table %s uses it",
+						server->servername, wc_foreign_qualified_name(table)),
+				 errhint("Drop the server's foreign tables first, or make another server.")));
 }
 
 /* What the statement may change, as it was before. */
@@ -506,6 +540,9 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 		case T_CreateForeignTableStmt:
 			require_usage(((CreateForeignTableStmt *) stmt)->servername);
 			break;
+		case T_AlterForeignServerStmt:
+			alter_server(&u);
+			return;
 		case T_TruncateStmt:
 			wc_guard_truncate((TruncateStmt *) stmt);
 			run(&u);
