@@ -205,6 +205,8 @@ EXPLAIN (COSTS OFF) SELECT * FROM moment WHERE v = ANY ('{2026-01-03}'::date[]);
 EXPLAIN (COSTS OFF) SELECT * FROM local_moment WHERE v >= now() - interval '1 day' AND v <> now();
 EXPLAIN (COSTS OFF) SELECT * FROM local_day WHERE v < now();
 EXPLAIN (COSTS OFF) SELECT * FROM local_day WHERE v = now();
+EXPLAIN (COSTS OFF) SELECT * FROM local_moment WHERE v = timestamptz '2026-01-03 12:00+00';
+EXPLAIN (COSTS OFF) SELECT * FROM local_moment WHERE v IS NOT DISTINCT FROM NULL::timestamptz OR now() = v AND v > '2026-01-01';
 SET timezone = 'America/St_Johns';
 CREATE TABLE stored AS
   SELECT DISTINCT t AT TIME ZONE 'UTC' AS v FROM unnest('{2024-03-10,2024-11-03}'::date[]) day, generate_series(day - interval '2 days', day + interval '2 days', interval '30 min') t
@@ -230,6 +232,29 @@ SELECT differing('moment', 'timestamp', '{"2024-03-10 01:59","2024-03-10 02:15",
   "4714-11-24 BC","294276-12-31 23:59",-infinity,infinity}');
 SELECT differing(relation, 'timestamptz', '{"2024-03-10 05:15+00","2024-03-10 05:30+00","2024-03-10 05:45+00","2024-11-03 03:45+00",
   "2024-11-03 05:00+00","4714-11-25 00:00+00 BC","294276-12-31 23:59+00",-infinity,infinity}') FROM unnest('{local_moment,local_day}'::text[]) relation;
+CREATE TABLE changes (zone text, day date);		-- in the first zones clocks change on that day, or skip it
+INSERT INTO changes VALUES ('America/St_Johns', '2024-03-10'), ('America/St_Johns', '2024-11-03'), ('Europe/London', '2024-03-31'),
+  ('Europe/London', '2024-10-27'), ('Australia/Lord_Howe', '2024-04-07'), ('Australia/Lord_Howe', '2024-10-06'),
+  ('Pacific/Apia', '2011-12-30'), ('Etc/GMT+12', '2024-03-10'), ('Pacific/Kiritimati', '2024-03-10');
+CREATE TABLE added AS SELECT t FROM changes, generate_series(day - 1, day + interval '2 days', interval '30 min') t WHERE zone !~ 'St_Johns|GMT|Kiri';
+INSERT INTO local_moment SELECT t, t FROM added;
+INSERT INTO local_moment_heap SELECT t, t FROM added;
+INSERT INTO local_day SELECT DISTINCT t::date, t::date FROM added;
+INSERT INTO local_day_heap SELECT DISTINCT t::date, t::date FROM added;
+CREATE FUNCTION differing_zones() RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  change record;
+BEGIN
+  FOR change IN SELECT zone, day::timestamp AT TIME ZONE zone AS at FROM changes LOOP
+    PERFORM set_config('timezone', change.zone, true);
+    RETURN QUERY SELECT change.zone || ': ' || r || ' ' || t
+      FROM unnest('{local_moment,local_day}'::text[]) r, generate_series(change.at - interval '26 h', change.at + interval '26 h', interval '30 min') t
+      WHERE rows_of(format('%s WHERE v = %L::timestamptz', r, t)) IS DISTINCT FROM rows_of(format('%s_heap WHERE v = %L::timestamptz', r, t));
+  END LOOP;
+END $$;
+SELECT differing_zones();
+SELECT count(*) FROM local_moment JOIN moment_heap m ON local_moment.v = m.v;
+SELECT count(*) FROM local_moment_heap JOIN moment_heap m ON local_moment_heap.v = m.v;
 -- the zone is that of the query
 PREPARE of_day AS SELECT count(*), min(v) FROM moment WHERE v >= date '2024-03-10' AND v < date '2024-03-11';
 EXECUTE of_day;

@@ -264,6 +264,30 @@ make_cond(WcCondKind kind, const Key *key, WcKeyOp op, bool exact, Node *value, 
 	return cond;
 }
 
+/* One arm that has all of these conditions. */
+static WcKeyCond *
+make_and(List *conds)
+{
+	WcKeyCond  *and = palloc0(sizeof(WcKeyCond));
+
+	and->kind = WC_COND_OR;
+	and->part = WC_COND_NO_PART;
+	and->arms = list_make1(conds);
+	return and;
+}
+
+/* A comparison that is_near; NULL: the key's order does not allow it.  = is a range as well, since it is wider. */
+static WcKeyCond *
+make_near_cond(const Key *key, WcKeyOp op, Node *value, Oid type)
+{
+	if (op != WC_KEY_EQ)
+		return make_cond(WC_COND_OP, key, op, false, value, type);
+	if (!key->order)
+		return NULL;
+	return make_and(list_make2(make_cond(WC_COND_OP, key, WC_KEY_GE, false, value, type),
+							   make_cond(WC_COND_OP, key, WC_KEY_LE, false, value, type)));
+}
+
 /* The key is this text, or starts with it (op).  Of type char, the text without its blanks at the end decides; it lets more
  * keys through if there are some, or if blanks have to follow. */
 static WcKeyCond *
@@ -401,8 +425,8 @@ match_op(const Matcher *m, OpExpr *clause)
 	}
 	if (!find_op(&key, opno, clause->inputcollid, &op))
 		return NULL;
-	if (is_near(&key, type) && op != WC_KEY_EQ)
-		return make_cond(WC_COND_OP, &key, op, false, right, type);
+	if (is_near(&key, type))
+		return make_near_cond(&key, op, right, type);
 	if (!is_comparable(&key, type))
 		return NULL;
 	return make_cond(WC_COND_OP, &key, op, op == WC_KEY_EQ ? key.equality_exact : key.order_exact, right, type);
