@@ -17,6 +17,13 @@ CREATE FOREIGN TABLE al_show (raw bytea OPTIONS (rowkey 'raw'), cf jsonb OPTIONS
 -- on an empty stored table the key may become another
 ALTER FOREIGN TABLE al ALTER k TYPE bigint, ALTER k OPTIONS (ADD sort 'desc'), ALTER t TYPE int;
 ALTER FOREIGN TABLE al ALTER n OPTIONS (SET rowkey '1'), ALTER k OPTIONS (SET rowkey '2');
+BEGIN;
+ALTER FOREIGN TABLE al DROP n;
+ROLLBACK;
+BEGIN;
+ALTER FOREIGN TABLE al DROP n, ALTER k OPTIONS (SET rowkey '1');
+ALTER FOREIGN TABLE al DROP k;
+ROLLBACK;
 ALTER FOREIGN TABLE al OPTIONS (ADD salt_buckets '4');
 ALTER FOREIGN TABLE al ADD more int OPTIONS (rowkey '3'), ADD CHECK (k = 5);
 ALTER FOREIGN TABLE al DROP more, DROP CONSTRAINT al_k_check;
@@ -39,6 +46,8 @@ ALTER FOREIGN TABLE al ALTER n OPTIONS (SET rowkey '1'), ALTER k OPTIONS (SET ro
 ALTER FOREIGN TABLE al ALTER k OPTIONS (DROP rowkey), ALTER n OPTIONS (SET rowkey '1');
 ALTER FOREIGN TABLE al ADD more int OPTIONS (rowkey '3');
 ALTER FOREIGN TABLE al DROP n;
+ALTER FOREIGN TABLE al DROP k;
+ALTER FOREIGN TABLE al DROP k, ALTER n OPTIONS (SET rowkey '1');
 -- the delimiter, salts
 ALTER FOREIGN TABLE al OPTIONS (ADD delimiter '$');
 ALTER FOREIGN TABLE al OPTIONS (ADD salt_buckets '4');

@@ -104,13 +104,19 @@ settle(Oid relid, bool created, const WcGuard *before, const WcDefinition *defin
 	MemoryContext old = MemoryContextSwitchTo(scratch);
 	Relation	rel = relation_open(relid, AccessShareLock);
 	WcTableOptions options;
-	WcRelation *wrel = wc_mapping_build(rel, &options);
-	List	   *names = wc_mapping_family_names(wrel);
-	List	   *specs = options.families ? wc_families_parse_text(options.families, false) : NIL;
-	WcTableDesc *desc = wc_client_table(wrel->table_name, true);
+	WcRelation *wrel;
+	List	   *names;
+	List	   *specs;
+	WcTableDesc *desc;
 	bool		restoring = wc_foreign_restoring();
 	bool		adds;
 
+	if (definition != NULL)
+		wc_redefine_check_drop(definition, rel);
+	wrel = wc_mapping_build(rel, &options);
+	names = wc_mapping_family_names(wrel);
+	specs = options.families ? wc_families_parse_text(options.families, false) : NIL;
+	desc = wc_client_table(wrel->table_name, true);
 	if (created)
 		warn_about_collations(wrel);
 	if (desc == NULL && definition != NULL && wc_redefine_moves(definition, wrel))

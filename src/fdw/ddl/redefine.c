@@ -205,6 +205,27 @@ wc_redefine_note_drop(List *definitions, Oid class_id, Oid object_id, int sub_id
 	return OidIsValid(relid) ? note(definitions, relid) : definitions;
 }
 
+void
+wc_redefine_check_drop(const WcDefinition *before, Relation rel)
+{
+	const WcRelation *old = before->wrel;
+
+	for (int k = 0; old != NULL && k < old->nkeys; k++)
+	{
+		const WcRelColumn *part = &old->columns[old->keys[k]];
+
+		if (TupleDescAttr(RelationGetDescr(rel), part->attnum - 1)->attisdropped &&
+			wc_definition_read(before->relid, wc_relation_check) == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("cannot drop column \"%s\" of foreign table \"%s\" because it is part %d of the row key",
+							NameStr(part->name), old->relname, k + 1),
+					 errhint("While the stored table has no rows, the same statement can number the other parts 1, 2, 3 "
+							 "and so on. Else create a new foreign table with a new stored table and fill it with "
+							 "INSERT ... SELECT.")));
+	}
+}
+
 static const char *
 without_default(const char *name)
 {

@@ -34,6 +34,9 @@ extern List *wc_redefine_note(AlterTableStmt *stmt);
  * a constraint, an expression), when it belongs to one that is not in the list yet. */
 extern List *wc_redefine_note_drop(List *definitions, Oid class_id, Oid object_id, int sub_id);
 
+/* Has a part of the row key been dropped, and do the others not make a key? 22023, which names the column. */
+extern void wc_redefine_check_drop(const WcDefinition *before, Relation rel);
+
 /* Has the foreign table another stored table than before? */
 extern bool wc_redefine_moves(const WcDefinition *before, const WcRelation *wrel);
 
