@@ -1,13 +1,9 @@
 /*
  * client/local/local.c: the driver of the embedded engine.
- *
- * Messages without an answer (CLOSE, SNAPSHOT_RELEASE, UNLOCK) are deferred: they are noted
- * when they become necessary, which may be during an abort, and sent before the next message.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "channel/flight.h"
 #include "channel/shmem.h"
@@ -15,199 +11,10 @@
 #include "client/local/gets.h"
 #include "client/local/local.h"
 
-/* Time between two checks whether a commit has been written. */
-#define COMMIT_WAIT_US 50
-
-typedef struct Deferred
-{
-	uint32	   *closes;			/* has room for every scan number given out so far */
-	int			ncloses;
-	int			closes_cap;
-	uint64	   *releases;		/* has room for every snapshot in use */
-	int			nreleases;
-	int			releases_cap;
-	SubTransactionId unlock;	/* 0: no deferred UNLOCK */
-} Deferred;
-
-static uint64 *known_snapshots; /* numbers of snapshots that the engine may hold */
-static int	nsnapshots;
-static int	snapshots_cap;
-
-static Deferred deferred;
 /* the transaction whose row locks the engine keeps until the log says how it ended; 0: none */
 static uint64 handed_over;
 
-WcLocalTransaction wc_local_txn;
-
-/* --- deferred messages ------------------------------------------------------*/
-
-static bool
-send_number(uint8 type, uint64 number, bool lazily)
-{
-	wc_message_numbers_encode(wc_connection_message(), &number, 1);
-	if (wc_connection_try_send(type, 0))
-		return true;
-	if (lazily)
-		return false;
-	(void) wc_connection_send(type, 0, WC_SEND_NOW);
-	return true;
-}
-
-void
-wc_local_send_deferred(bool lazily)
-{
-	wc_local_cancel_unwanted();
-	if (deferred.unlock != InvalidSubTransactionId)
-	{
-		if (!send_number(WC_MSG_UNLOCK, deferred.unlock, lazily))
-			return;
-		deferred.unlock = InvalidSubTransactionId;
-	}
-	while (deferred.ncloses > 0)
-	{
-		if (!send_number(WC_MSG_CLOSE, deferred.closes[deferred.ncloses - 1], lazily))
-			return;
-		deferred.ncloses--;
-	}
-	while (deferred.nreleases > 0)
-	{
-		if (!send_number(WC_MSG_SNAPSHOT_RELEASE, deferred.releases[deferred.nreleases - 1], lazily))
-			return;
-		deferred.nreleases--;
-	}
-}
-
-WcBuf *
-wc_local_begin(void)
-{
-	wc_local_send_deferred(false);
-	return wc_connection_message();
-}
-
-static void
-forget_deferred(void)
-{
-	deferred.ncloses = 0;
-	deferred.nreleases = 0;
-	deferred.unlock = InvalidSubTransactionId;
-}
-
-void *
-wc_local_grow(void *array, int *cap, int need, size_t size)
-{
-	int			to = Max(*cap, 16);
-
-	if (need <= *cap)
-		return array;
-	while (to < need)
-		to *= 2;
-	if (array == NULL)
-		array = MemoryContextAlloc(TopMemoryContext, to * size);
-	else
-		array = repalloc(array, to * size);
-	*cap = to;
-	return array;
-}
-
-void
-wc_local_reserve_close(uint32 number)
-{
-	deferred.closes = wc_local_grow(deferred.closes, &deferred.closes_cap, (int) number + 1, sizeof(uint32));
-}
-
-void
-wc_local_defer_close(uint32 number)
-{
-	deferred.closes[deferred.ncloses++] = number;
-}
-
-/* --- snapshots -------------------------------------------------------------*/
-
-static bool
-engine_knows(uint64 snapshot)
-{
-	for (int i = nsnapshots; i > 0; i--)
-	{
-		if (known_snapshots[i - 1] == snapshot)
-			return true;
-	}
-	return false;
-}
-
-void
-wc_local_note_snapshot(uint64 number)
-{
-	if (engine_knows(number))
-		return;
-	known_snapshots = wc_local_grow(known_snapshots, &snapshots_cap, nsnapshots + 1, sizeof(uint64));
-	deferred.releases = wc_local_grow(deferred.releases, &deferred.releases_cap,
-							 nsnapshots + deferred.nreleases + 1, sizeof(uint64));
-	known_snapshots[nsnapshots++] = number;
-}
-
-static bool
-local_ready(void)
-{
-	return atomic_load(&wc_shmem()->state) == WC_ENGINE_READY;
-}
-
-bool
-wc_local_snapshot_enter(uint64 number, bool wait)
-{
-	while (wc_gets_epoch(number) == 0)
-	{
-		if (engine_knows(number) || !local_ready())
-			return false;
-		if (wc_gets_enter(number))
-			return true;
-		if (!wait || wc_gets_full())
-			return false;
-		CHECK_FOR_INTERRUPTS();
-		pg_usleep(COMMIT_WAIT_US);
-	}
-	return true;
-}
-
-static void
-local_snapshot_take(uint64 number)
-{
-	uint64_t	n = number;
-
-	if (wc_local_snapshot_enter(number, false))
-		return;					/* the entered epoch keeps the snapshot */
-	if (engine_knows(number))
-		return;
-	wc_local_note_snapshot(number);
-	wc_message_numbers_encode(wc_local_begin(), &n, 1);
-	wc_local_txn.in_use = true;
-	(void) wc_local_ask(WC_MSG_SNAPSHOT, WC_SEND_STAY);
-}
-
-static void
-local_snapshot_release(uint64 number)
-{
-	wc_gets_leave(number);
-	for (int i = nsnapshots; i > 0; i--)
-	{
-		if (known_snapshots[i - 1] != number)
-			continue;
-		known_snapshots[i - 1] = known_snapshots[--nsnapshots];
-		if (nsnapshots == 0 && deferred.nreleases == 0 && wc_connection_release_snapshots(number))
-			return;
-		deferred.releases[deferred.nreleases++] = number;
-		wc_local_send_deferred(true);
-		return;
-	}
-}
-
 /* --- the transaction -------------------------------------------------------*/
-
-void
-wc_local_note_ids(void)
-{
-	wc_local_txn.in_use = true;
-	wc_local_txn.has_ids = true;
-}
 
 static void forget_requests(void);
 
@@ -219,7 +26,7 @@ static void forget_requests(void);
 static bool
 needs_same_engine(void)
 {
-	return wc_local_scans_open() > 0 || nsnapshots > 0 || wc_local_txn.has_batch || wc_local_txn.has_locks ||
+	return wc_local_scans_open() > 0 || wc_local_snapshots() > 0 || wc_local_txn.has_batch || wc_local_txn.has_locks ||
 		wc_local_txn.has_ids;
 }
 
@@ -343,8 +150,7 @@ static void
 forget_requests(void)
 {
 	wc_local_forget_scans();
-	nsnapshots = 0;
-	forget_deferred();
+	wc_local_forget_messages();
 	wc_local_txn.in_use = false;
 	wc_local_txn.has_locks = wc_local_txn.has_batch = wc_local_txn.has_ids = false;
 }
@@ -374,22 +180,6 @@ local_lock_rows(WcLockMessage *m, WcLockResult *result)
 	result->check = (frame->header.flags & WC_FLAG_CHECK) != 0;
 }
 
-/* Wakes the engine, because other transactions may wait for these rows. */
-static void
-local_unlock(SubTransactionId subid)
-{
-	uint64_t	number;
-
-	if (deferred.unlock == InvalidSubTransactionId || deferred.unlock > subid)
-		deferred.unlock = subid;
-	if (!wc_local_txn.has_locks || !wc_connection_live())
-		return;
-	number = deferred.unlock;
-	wc_message_numbers_encode(wc_connection_message(), &number, 1);
-	if (wc_connection_post(WC_MSG_UNLOCK, 0) != 0)
-		deferred.unlock = InvalidSubTransactionId;
-}
-
 /* take: receives the CHANGES that are sent before the answer; NULL: there are none. */
 static uint64
 ask_to_take(uint8 type, uint64 xid, uint64 length, uint64 snapshot, WcDriverTake take)
@@ -400,7 +190,7 @@ ask_to_take(uint8 type, uint64 xid, uint64 length, uint64 snapshot, WcDriverTake
 	WcError		err;
 
 	/* A snapshot that was never taken has shown nothing to the transaction. */
-	if (m.epoch != 0 || engine_knows(snapshot))
+	if (m.epoch != 0 || wc_local_knows_snapshot(snapshot))
 	{
 		m.snapshot = snapshot;
 		wc_local_note_snapshot(snapshot);
@@ -463,8 +253,7 @@ hand_over_locks(uint64 xid)
 {
 	if (wc_connection_generation() != wc_flight_generation(wc_places()))
 		wc_connection_raise_lost();
-	wc_local_send_deferred(true);
-	if (deferred.unlock != InvalidSubTransactionId || !send_number(WC_MSG_HANDED, xid, true))
+	if (!wc_local_send_handed(xid))
 		return false;
 	handed_over = xid;
 	forget_transaction();
@@ -516,7 +305,7 @@ local_finish(void)
 		return;
 
 	/* Normally all scans are closed, all snapshots released, and most of these messages sent. */
-	if (wc_local_scans_open() > 0 || nsnapshots > 0 || wc_local_txn.has_locks || wc_local_txn.has_batch)
+	if (wc_local_scans_open() > 0 || wc_local_snapshots() > 0 || wc_local_txn.has_locks || wc_local_txn.has_batch)
 	{
 		local_abort();
 		return;
@@ -547,7 +336,7 @@ const WcDriver wc_local_driver = {
 	.features = WC_FEATURE_OFFSET | WC_FEATURE_OWN_WRITES | WC_FEATURE_ESTIMATE | WC_FEATURE_SAMPLE | WC_FEATURE_MODIFY |
 	WC_FEATURE_SPLIT | WC_FEATURE_GROUPS | WC_FEATURE_TAKE | WC_FEATURE_DISTINCT,
 	.connect = local_connect,
-	.ready = local_ready,
+	.ready = wc_local_ready,
 	.in_use = local_in_use,
 	.catalog_generation = local_catalog_generation,
 	.writes = local_writes,
@@ -568,13 +357,13 @@ const WcDriver wc_local_driver = {
 	.snapshot_enter = wc_local_snapshot_enter,
 	.snapshot_mark = wc_gets_mark,
 	.snapshot_enter_marked = wc_gets_enter_marked,
-	.snapshot_take = local_snapshot_take,
-	.snapshot_release = local_snapshot_release,
+	.snapshot_take = wc_local_snapshot_take,
+	.snapshot_release = wc_local_snapshot_release,
 	.write = local_write,
 	.rouse = wc_connection_rouse,
 	.modify = local_modify,
 	.lock_rows = local_lock_rows,
-	.unlock = local_unlock,
+	.unlock = wc_local_unlock,
 	.precommit = local_precommit,
 	.hand_over = local_hand_over,
 	.prepare = local_prepare,

@@ -1,6 +1,6 @@
 /*
- * client/local/localask.c: sends one request to the embedded engine and waits for its answer; and the
- * requests that need no more.
+ * client/local/localask.c: requests to the embedded engine that need one answer: the catalog,
+ * administration, estimates.
  */
 #include "postgres.h"
 
@@ -8,43 +8,6 @@
 
 #include "channel/flight.h"
 #include "client/local/local.h"
-
-WcFrameReader *
-wc_local_await(uint64 id)
-{
-	for (;;)
-	{
-		WcFrameReader *frame = wc_connection_receive(id, WC_RECEIVE_INTERRUPTIBLE);
-
-		if (frame == NULL)
-			wc_connection_raise_gone();
-		if (frame->header.id == id)
-			return frame;
-		wc_local_stray(frame);
-	}
-}
-
-WcSlice
-wc_local_payload(WcFrameReader *frame)
-{
-	WcError		err;
-
-	if (frame->dropped)
-		wc_error(&err, WC_NO_MEMORY, "out of memory for an answer of %u bytes", frame->header.length);
-	else if (frame->header.type == WC_MSG_OK)
-		return wc_buf_slice(&frame->body);
-	else
-		wc_message_error_decode(wc_buf_slice(&frame->body), &err);
-	wc_raise(&err);
-}
-
-WcSlice
-wc_local_ask(uint8 type, WcSend how)
-{
-	return wc_local_payload(wc_local_await(wc_connection_send(type, 0, how)));
-}
-
-/* --- the catalog, administration, estimates ---------------------------------*/
 
 bool
 wc_local_describe(Oid server, WcSlice ns, WcSlice name, WcSlice *desc)
@@ -89,7 +52,7 @@ wc_local_new_table_id(void)
 	uint64		id;
 
 	(void) wc_local_begin();
-	wc_local_note_ids();
+	wc_local_txn.in_use = wc_local_txn.has_ids = true;
 	if (wc_message_numbers_decode(wc_local_ask(WC_MSG_NEW_TABLE_ID, WC_SEND_NOW), &id, 1, &err) != WC_OK)
 		wc_raise(&err);
 	return (uint32) id;

@@ -9,9 +9,6 @@
 #include "client/local/gets.h"
 #include "client/local/local.h"
 
-/* Buffers kept for later scans. */
-#define SPARE_BUFFERS 4
-
 /* A brief scan reads at most so many rows, by their keys (LOOKUPS) or by its limit (ROWS). */
 #define BRIEF_LOOKUPS 8
 #define BRIEF_ROWS 100
@@ -19,185 +16,15 @@
 /* Bytes of the first block if few rows are likely to be read. */
 #define FEW_BLOCK 256
 
-static dlist_head scans = DLIST_STATIC_INIT(scans);
-static uint32 nscans;			/* in the list `scans` */
-static uint32 *free_numbers;	/* has room for every number given out so far */
-static int	nfree_numbers;
-static uint32 next_number;
-
-static uint64 unwanted;			/* newest request of a scan that was closed before the answer came; 0: none */
-static WcBuf spare[SPARE_BUFFERS];
-static int	nspare;
-
-/* --- buffers ---------------------------------------------------------------*/
-
-static WcBuf
-take_buffer(void)
-{
-	WcBuf		none = WC_BUF_INIT;
-
-	return nspare > 0 ? spare[--nspare] : none;
-}
-
-static void
-give_buffer(WcBuf *buf)
-{
-	if (buf->data == NULL)
-		return;
-	if (nspare < SPARE_BUFFERS && buf->cap <= WC_FRAME_KEEP)
-	{
-		wc_buf_reset(buf, WC_FRAME_KEEP);
-		spare[nspare++] = *buf;
-	}
-	else
-		wc_buf_free(buf);
-	buf->data = NULL;
-	buf->len = buf->cap = 0;
-}
-
-/* Swaps the frame's body with the buffer `to`, whose memory is reused. */
-static void
-swap_body(WcFrameReader *frame, WcBuf *to)
-{
-	WcBuf		body = frame->body;
-
-	frame->body = *to;
-	*to = body;
-}
-
-/* --- scans -----------------------------------------------------------------*/
-
-/* A scan number, with memory reserved to note later that the number is free, and to defer its CLOSE. */
-static uint32
-take_number(void)
-{
-	static int	free_cap;
-
-	if (nfree_numbers > 0)
-		return free_numbers[--nfree_numbers];
-	if (next_number >= WC_SCANNERS_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("too many open scans of stored tables in one session (limit %d)", WC_SCANNERS_MAX)));
-	free_numbers = wc_local_grow(free_numbers, &free_cap, (int) next_number + 1, sizeof(uint32));
-	wc_local_reserve_close(next_number);
-	return next_number++;
-}
-
-void
-wc_local_set_stats(WcClientScanStats *stats, const WcScanReport *report)
-{
-	stats->rows = report->rows_returned;
-	stats->cells_examined = report->cells_examined;
-	stats->seeks = report->seeks;
-	stats->rows_examined = report->rows_examined;
-	stats->cache_hits = report->cache_hits;
-	stats->blocks_read = report->blocks_read;
-	stats->rows_filtered = report->rows_filtered;
-}
-
-/* Forgets the open scan: the engine has no state of it any more. */
-static void
-forget_scan(WcDriverScan *scan)
-{
-	if (!scan->open)
-		return;
-	scan->open = false;
-	scan->pending = 0;
-	dlist_delete(&scan->node);
-	nscans--;
-	free_numbers[nfree_numbers++] = scan->number;
-}
-
-/* Keeps an answer for the scan until the scan's next block is read. */
-static void
-stash(WcDriverScan *scan, WcFrameReader *frame)
-{
-	const WcFrameHeader header = frame->header;
-	WcSlice		payload;
-	WcScanReport report;
-	WcStatus	status = WC_OK;
-	WcError		err;
-
-	swap_body(frame, &scan->stash);
-	payload = wc_buf_slice(&scan->stash);
-	scan->pending = 0;
-	scan->stashed = true;
-	scan->stash_failed = header.type != WC_MSG_BLOCK;
-
-	if (frame->dropped)
-		status = wc_error(&err, WC_NO_MEMORY, "out of memory for an answer of %u bytes", header.length);
-	else if (!scan->stash_failed && (header.flags & WC_FLAG_LAST) != 0)
-	{
-		status = wc_scan_report_take(&payload, &report, &err);
-		if (status == WC_OK)
-		{
-			wc_local_set_stats(&scan->stats, &report);
-			scan->complete = true;
-			forget_scan(scan);	/* the engine has closed the scan by itself */
-		}
-	}
-	if (status != WC_OK)
-	{
-		wc_buf_reset(&scan->stash, WC_FRAME_KEEP);
-		wc_message_error_encode(&scan->stash, &err);
-		scan->stash_failed = true;
-	}
-	scan->stash_len = payload.len;
-}
-
-void
-wc_local_stray(WcFrameReader *frame)
-{
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &scans)
-	{
-		WcDriverScan *scan = dlist_container(WcDriverScan, node, iter.cur);
-
-		if (scan->pending == frame->header.id)
-		{
-			stash(scan, frame);
-			return;
-		}
-	}
-	/* else the scan has been closed: drop the answer */
-}
-
-/* The engine answers in order.  A request of an open scan that the engine has finished is not
- * affected by the cancel. */
-void
-wc_local_cancel_unwanted(void)
-{
-	dlist_iter	iter;
-
-	if (unwanted == 0)
-		return;
-	dlist_foreach(iter, &scans)
-	{
-		WcDriverScan *scan = dlist_container(WcDriverScan, node, iter.cur);
-
-		if (scan->pending != 0 && !wc_connection_answered(scan->pending))
-			return;
-	}
-	if (!wc_connection_answered(unwanted))
-		wc_connection_cancel();
-	unwanted = 0;
-}
-
 void
 wc_local_scan_close(WcDriverScan *scan)
 {
 	if (scan->open)
 	{
-		unwanted = Max(unwanted, scan->pending);
-		wc_local_defer_close(scan->number);
-		forget_scan(scan);
+		wc_local_leave_scan(scan);
 		wc_local_send_deferred(true);
 	}
-	scan->stashed = false;
-	give_buffer(&scan->block);
-	give_buffer(&scan->stash);
+	wc_local_drop_scan(scan);
 }
 
 /* Waits until an answer for the scan is in its stash. */
@@ -288,7 +115,7 @@ find_answer(WcDriverScan *scan, const WcDriverOpen *open)
 
 	if (!open->quiet && (!wc_gets_may_share(open) || wc_gets_epoch(open->snapshot) == 0))
 		return WC_GET_ABSENT;
-	scan->stash = take_buffer();
+	scan->stash = wc_local_take_buffer();
 	found = open->quiet ? wc_gets_find_now(open->scan, &scan->stash) : wc_gets_find(open, &scan->stash);
 	if (found == WC_GET_FOUND)
 	{
@@ -296,7 +123,7 @@ find_answer(WcDriverScan *scan, const WcDriverOpen *open)
 		scan->stashed = scan->complete = true;
 	}
 	else
-		give_buffer(&scan->stash);
+		wc_local_give_buffer(&scan->stash);
 	return found;
 }
 
@@ -377,15 +204,11 @@ begin_scan(WcDriverScan *scan, const WcDriverOpen *open)
 	WcOpenMessage m = {0};
 
 	wc_local_send_deferred(false);
-	m.scan_no = scan->number = take_number();
-	dlist_push_head(&scans, &scan->node);
-	nscans++;
-	scan->open = true;
-	scan->block = take_buffer();
-	scan->stash = take_buffer();
+	wc_local_enter_scan(scan);
 	scan->target = first_target(open);
 	wc_local_txn.in_use = true;
 
+	m.scan_no = scan->number;
 	m.snapshot = open->snapshot;
 	m.epoch = wc_gets_epoch(open->snapshot);
 	m.cid = open->cid;
@@ -435,9 +258,7 @@ wc_local_scan_take(WcDriverScan *scan, const WcDriverOpen *open, const WcDriverL
 		WcError		err;
 		uint64_t	numbers[2];
 
-		forget_scan(scan);
-		give_buffer(&scan->block);
-		give_buffer(&scan->stash);
+		wc_local_drop_scan(scan);
 		wc_local_txn.has_locks = had_locks;
 		if (wc_message_numbers_decode(wc_buf_slice(&frame->body), numbers, 2, &err) != WC_OK)
 			wc_raise(&err);
@@ -448,7 +269,7 @@ wc_local_scan_take(WcDriverScan *scan, const WcDriverOpen *open, const WcDriverL
 	}
 	result->taken = (frame->header.flags & WC_FLAG_TAKEN) != 0;
 	result->check = (frame->header.flags & WC_FLAG_CHECK) != 0;
-	stash(scan, frame);			/* also an error: scan_next raises it */
+	wc_local_stash(scan, frame);	/* also an error: scan_next raises it */
 	if (!scan->stash_failed)
 		wc_local_txn.has_locks = had_locks || result->taken;
 	return true;
@@ -476,12 +297,6 @@ wc_local_scan_next(WcDriverScan *scan)
 	return true;
 }
 
-uint32
-wc_local_scans_open(void)
-{
-	return nscans;
-}
-
 void
 wc_local_scan_stats(WcDriverScan *scan)
 {
@@ -504,19 +319,4 @@ wc_local_scan_stats(WcDriverScan *scan)
 	if (wc_scan_report_take(&payload, &report, &err) != WC_OK)
 		wc_raise(&err);
 	wc_local_set_stats(&scan->stats, &report);
-}
-
-void
-wc_local_forget_scans(void)
-{
-	while (!dlist_is_empty(&scans))
-	{
-		WcDriverScan *scan = dlist_container(WcDriverScan, node, dlist_head_node(&scans));
-
-		forget_scan(scan);
-		give_buffer(&scan->block);
-		give_buffer(&scan->stash);
-		scan->stashed = false;
-	}
-	unwanted = 0;
 }
