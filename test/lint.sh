@@ -257,7 +257,6 @@ check "no folder of core calls one that comes after it"
 cat >"$scratch/circles" <<'CIRCLES'
 fdw/convert/convert_nested fdw/convert/convert_range
 read/scan/langrows read/scan/scanfilter read/scan/scangroups read/scan/scanlane read/scan/scanner read/scan/scanopen read/scan/scanparts
-read/txn/txn read/txn/txnspill read/txn/txnview
 CIRCLES
 # shellcheck disable=SC2046 # a list of files
 nm -A $(for folder in $core $postgres_side; do sources "$folder"; done | sed -n 's|^src/\(.*\)\.cc*$|build/\1.o|p') 2>/dev/null | awk '

@@ -121,7 +121,7 @@ extern void wc_txnbytes_reset(WcTxnBytes *b, bool memory);
 extern void wc_txnbytes_view_opened(WcTxnBytes *b, WcTxnViewLink *view);
 extern void wc_txnbytes_view_closed(WcTxnBytes *b, WcTxnViewLink *view);
 
-/* --- txn.c ------------------------------------------------------------------*/
+/* --- txnlist.c --------------------------------------------------------------*/
 
 /* The prefix by which entries of this row are compared first. */
 extern uint64_t wc_txnentry_prefix(WcSlice row);
@@ -132,8 +132,32 @@ extern WcTxnEntry wc_txnentry_of(const WcOp *op, uint64_t offset);
 /* The counters of a table; NULL: out of memory. */
 extern WcTxnTable *wc_txn_table(WcTxn *txn, uint32_t table_id);
 
-/* Removes operations in memory that begin at the offset or after it from the lists and the counters. */
+/* Adds the operation that follows txn->whole to the lists and the counters; its bytes stay where they are.  LOCK operations
+ * change nothing: an engine that locks rows again after a restart reads them.  False: out of memory. */
+extern bool wc_txn_add_op(WcTxn *txn, const WcOp *op);
+
+/* Removes operations in memory that begin at the offset or after it from the lists and the counters; only those
+ * on the catalog. */
 extern void wc_txn_drop_entries(WcTxn *txn, uint64_t offset);
+extern void wc_txn_drop_catalog(WcTxn *txn, uint64_t offset);
+
+/* --- txnruns.c -------------------------------------------------------------*/
+
+/* Makes a run of the operations that were appended since the last run, and merges runs so that their sizes stay
+ * geometric. */
+extern WcStatus wc_txn_index_tail(WcTxn *txn, WcError *err) WC_WARN_UNUSED;
+
+/* Forgets all runs but the first n. */
+extern void wc_txn_drop_runs(WcTxn *txn, size_t n);
+
+/* Takes operations from this offset on out of the runs. */
+extern WcStatus wc_txn_cut_runs(WcTxn *txn, uint64_t offset, WcError *err) WC_WARN_UNUSED;
+
+/* Gives back a reference. */
+extern void wc_txnrun_unref(WcTxnRun *run);
+
+/* The error: no memory for runs. */
+extern WcStatus wc_txnrun_memory(WcError *err);
 
 /* --- txnspill.c ------------------------------------------------------------*/
 
@@ -146,9 +170,6 @@ wc_txn_spilled_upto(const WcTxn *txn)
 
 /* Moves the operations in memory to the file, if they are many and no view is open. */
 extern WcStatus wc_txn_spill_if_large(WcTxn *txn, WcError *err) WC_WARN_UNUSED;
-
-/* Reads the whole file back into memory. */
-extern WcStatus wc_txn_load(WcTxn *txn, WcError *err) WC_WARN_UNUSED;
 
 /* Keeps the operations before the offset, which is in the file. */
 extern WcStatus wc_txn_cut_spilled(WcTxn *txn, uint64_t offset, WcError *err) WC_WARN_UNUSED;
@@ -173,12 +194,9 @@ typedef struct WcSpillReader
 extern WcStatus wc_spillreader_next(WcSpillReader *reader, WcTxnEntry *entry, WcError *err) WC_WARN_UNUSED;
 extern void wc_spillreader_free(WcSpillReader *reader);
 
-/* --- txnview.c -------------------------------------------------------------*/
+/* --- txnload.c -------------------------------------------------------------*/
 
-/* Forgets all runs but the first n. */
-extern void wc_txn_drop_runs(WcTxn *txn, size_t n);
-
-/* Takes operations from this offset on out of the runs. */
-extern WcStatus wc_txn_cut_runs(WcTxn *txn, uint64_t offset, WcError *err) WC_WARN_UNUSED;
+/* Reads the whole file back into memory. */
+extern WcStatus wc_txn_load(WcTxn *txn, WcError *err) WC_WARN_UNUSED;
 
 #endif
