@@ -12,8 +12,10 @@
 #include "commands/explain.h"
 #include "foreign/fdwapi.h"
 
-/* plan/plan.c */
+/* plan/relplan.c */
 extern void widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid);
+
+/* plan/plan.c */
 extern void widecolGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid);
 extern ForeignScan *widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 										  ForeignPath *best_path, List *tlist, List *scan_clauses,

@@ -1,12 +1,82 @@
 /*
- * fdw/plan/relplan.c: what planning a scan has found out about its relation.
+ * fdw/plan/relplan.c: the size of a relation that is to be scanned, and its conditions.
  */
 #include "postgres.h"
 
+#include "access/table.h"
+#include "catalog/pg_type.h"
 #include "foreign/fdwapi.h"
+#include "optimizer/optimizer.h"
+#include "utils/rel.h"
 
 #include "fdw/fdw.h"
 #include "fdw/plan/relplan.h"
+#include "fdw/relation/systemcolumn.h"
+
+/*
+ * PostgreSQL lets UPDATE fetch the old row as a record without a type.  If the query also names the whole row, a join
+ * would find this record in its place and refuse it: so the record gets the table's type.
+ */
+static void
+type_whole_row(PlannerInfo *root, RelOptInfo *rel, Oid reltype)
+{
+	List	   *exprs = list_copy(rel->reltarget->exprs);
+	ListCell   *lc;
+
+	foreach(lc, root->processed_tlist)
+		exprs = lappend(exprs, lfirst_node(TargetEntry, lc)->expr);
+	foreach(lc, exprs)
+	{
+		Var		   *var = lfirst(lc);
+
+		if (IsA(var, Var) && var->varno == rel->relid && var->varattno == InvalidAttrNumber &&
+			var->vartype == RECORDOID)
+			var->vartype = reltype;
+	}
+	list_free(exprs);
+}
+
+void
+widecolGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
+{
+	WcRelPlan  *plan = palloc0(sizeof(WcRelPlan));
+	Relation	rel = table_open(foreigntableid, NoLock);
+	double		selectivity;
+
+	wc_system_columns_check(root, baserel);
+	/* PostgreSQL does not report the end of planning: hold the relation until its memory is freed */
+	plan->wrel = wc_relation_hold(rel);
+	if (root->parse->resultRelation == baserel->relid)
+		type_whole_row(root, baserel, rel->rd_rel->reltype);
+	table_close(rel, NoLock);
+	baserel->fdw_private = plan;
+	baserel->rel_parallel_workers = plan->wrel->parallel_workers;
+
+	wc_quals_find(root, baserel, plan->wrel, baserel->baserestrictinfo, &plan->quals);
+	if (plan->quals.point && baserel->tuples < 0 && plan->wrel->layout == WC_LAYOUT_ROW)
+	{
+		/* a Get: the size of the table is not needed */
+		plan->size.rows = plan->quals.nranges;
+		plan->size.bytes = plan->quals.nranges * baserel->reltarget->width;
+		baserel->tuples = plan->size.rows;
+		baserel->rows = plan->size.rows;
+		return;
+	}
+	wc_cost_rel_size(baserel, plan->wrel, plan->quals.point, &plan->size);
+	if (!plan->size.analyzed)
+		wc_cost_key_rows(root, plan->wrel, &plan->size, &plan->quals);
+	baserel->tuples = plan->size.rows;
+	if (plan->quals.rows >= 0)
+	{
+		selectivity = clauselist_selectivity(root, plan->quals.unranged, 0, JOIN_INNER, NULL);
+		baserel->rows = wc_cost_clamp_rows(plan->wrel, &plan->quals, plan->quals.rows * selectivity);
+		return;
+	}
+	selectivity = clauselist_selectivity(root, baserel->baserestrictinfo, 0, JOIN_INNER, NULL);
+	baserel->rows = wc_cost_clamp_rows(plan->wrel, &plan->quals, plan->size.rows * selectivity);
+}
+
+/* --- for the nodes above -----------------------------------------------------*/
 
 WcRelation *
 wc_plan_member(const RelOptInfo *rel)

@@ -1,5 +1,5 @@
 /*
- * fdw/plan/relplan.h: what planning a scan has found out about its relation, for planning the nodes above it.
+ * fdw/plan/relplan.h: what planning a scan has found out about its relation, for its paths and the nodes above it.
  */
 #ifndef WC_FDW_PLAN_RELPLAN_H
 #define WC_FDW_PLAN_RELPLAN_H
@@ -12,7 +12,7 @@
 #include "fdw/plan/cost.h"
 #include "fdw/relation/relation.h"
 
-/* Kept in RelOptInfo.fdw_private, for plan.c alone. */
+/* Kept in RelOptInfo.fdw_private, from widecolGetForeignRelSize on, for relplan.c and plan.c alone. */
 typedef struct WcRelPlan
 {
 	WcRelation *wrel;
