@@ -62,7 +62,7 @@ wc_is_utf8(WcSlice s)
  */
 extern bool wc_codec_parse(WcCodec *codec, char *string, Datum *value);
 
-/* --- enums that were renamed, composite types, arrays and ranges of these (convert_nested.c) --- */
+/* --- enums that were renamed, composite types, arrays and ranges of these (convert_node.c) --- */
 
 typedef struct WcNested WcNested;
 
@@ -75,23 +75,9 @@ extern WcNested *wc_nested_create(Oid type, int32 typmod, const List *labels, bo
 /* Settings that its text form depends on now: a composite type may have changed. */
 extern int	wc_nested_guards(WcNested *node);
 
-/* The text form in the database's encoding, palloc'd, and back. */
+/* The text form in the database's encoding, palloc'd, and back (convert_nested.c). */
 extern char *wc_nested_out(WcNested *node, Datum value);
 extern Datum wc_nested_in(WcNested *node, char *string);
-
-/* Appends a field, in quotes if it is empty or has a space or one of the special characters. */
-extern void wc_nested_append_field(StringInfo s, const char *field, const char *special);
-
-/* Reads a field up to one of the characters in `ends`, as record_in does; NULL: there is none. */
-extern char *wc_nested_read_field(const char **at, const char *ends);
-
-/* --- ranges and multiranges of these (convert_range.c) -------------------- */
-
-/* bound: of the range's subtype.  range: of the multirange's ranges. */
-extern char *wc_range_out_bounds(WcNested *bound, Oid type, Datum value);
-extern Datum wc_range_in_bounds(WcNested *bound, Oid type, const char *string);
-extern char *wc_multirange_out_ranges(WcNested *range, Oid type, Datum value);
-extern Datum wc_multirange_in_ranges(WcNested *range, Oid type, const char *string);
 
 /* --- text forms (convert_form.c) ------------------------------------------ */
 

@@ -13,7 +13,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/tupdesc.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
@@ -22,198 +21,14 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
+#include "utils/multirangetypes.h"
+#include "utils/rangetypes.h"
 #include "utils/typcache.h"
 
-#include "fdw/convert/convert_internal.h"
+#include "compat.h"
+#include "fdw/convert/convert_nested.h"
 
-typedef enum NestedKind
-{
-	NESTED_SCALAR,
-	NESTED_ENUM,
-	NESTED_ARRAY,
-	NESTED_RANGE,
-	NESTED_MULTIRANGE,
-	NESTED_ROW
-} NestedKind;
-
-struct WcNested
-{
-	NestedKind	kind;
-	Oid			type;			/* no domain */
-	int32		typmod;
-	const List *labels;			/* WcLabel * */
-	bool		as_key;
-	MemoryContext context;		/* where the node was made */
-
-	/* SCALAR, ENUM */
-	Oid			ioparam;
-	FmgrInfo	out_fn;
-	FmgrInfo	in_fn;
-	int			guards;
-
-	/* ARRAY, RANGE, MULTIRANGE: one; ROW: [tupdesc->natts], NULL for dropped attributes */
-	WcNested  **members;
-	int16		len;			/* ARRAY: of the element */
-	bool		byval;
-	char		align;
-
-	/* ROW: made anew when the type changes */
-	MemoryContext row_context;
-	uint64		identifier;		/* of the type cache's descriptor */
-	TupleDesc	tupdesc;
-};
-
-/* What an array, a range or a multirange is made of, else InvalidOid. */
-static Oid
-member_of(Oid type)
-{
-	switch (get_typtype(type))
-	{
-		case TYPTYPE_RANGE:
-			return get_range_subtype(type);
-		case TYPTYPE_MULTIRANGE:
-			return get_multirange_range(type);
-		default:
-			return get_element_type(type);
-	}
-}
-
-bool
-wc_nested_is(Oid type, const List *labels)
-{
-	Oid			member;
-
-	type = getBaseType(type);
-	switch (get_typtype(type))
-	{
-		case TYPTYPE_ENUM:
-			return labels != NIL;
-		case TYPTYPE_COMPOSITE:
-			return true;
-		default:
-			member = member_of(type);
-			return OidIsValid(member) && wc_nested_is(member, labels);
-	}
-}
-
-static NestedKind
-kind_of(Oid type, const List *labels)
-{
-	if (!wc_nested_is(type, labels))
-		return NESTED_SCALAR;
-	switch (get_typtype(type))
-	{
-		case TYPTYPE_ENUM:
-			return NESTED_ENUM;
-		case TYPTYPE_COMPOSITE:
-			return NESTED_ROW;
-		case TYPTYPE_RANGE:
-			return NESTED_RANGE;
-		case TYPTYPE_MULTIRANGE:
-			return NESTED_MULTIRANGE;
-		default:
-			return NESTED_ARRAY;
-	}
-}
-
-WcNested *
-wc_nested_create(Oid type, int32 typmod, const List *labels, bool as_key)
-{
-	WcNested   *node = palloc0(sizeof(WcNested));
-	Oid			function;
-	bool		is_varlena;
-
-	check_stack_depth();
-	node->typmod = typmod;
-	node->type = getBaseTypeAndTypmod(type, &node->typmod);
-	node->kind = kind_of(node->type, labels);
-	node->labels = labels;
-	node->as_key = as_key;
-	node->context = CurrentMemoryContext;
-	switch (node->kind)
-	{
-		case NESTED_SCALAR:
-		case NESTED_ENUM:
-			getTypeOutputInfo(node->type, &function, &is_varlena);
-			fmgr_info(function, &node->out_fn);
-			getTypeInputInfo(node->type, &function, &node->ioparam);
-			fmgr_info(function, &node->in_fn);
-			node->guards = wc_form_guards(node->type);
-			break;
-		case NESTED_ARRAY:
-			node->members = palloc(sizeof(WcNested *));
-			node->members[0] = wc_nested_create(get_element_type(node->type), typmod, labels, as_key);
-			get_typlenbyvalalign(get_element_type(node->type), &node->len, &node->byval, &node->align);
-			break;
-		case NESTED_RANGE:
-		case NESTED_MULTIRANGE:
-			node->members = palloc(sizeof(WcNested *));
-			node->members[0] = wc_nested_create(member_of(node->type), -1, labels, as_key);
-			break;
-		case NESTED_ROW:
-			break;
-	}
-	return node;
-}
-
-/* Builds the members of a row again when its type has changed. */
-static void
-refresh_row(WcNested *node)
-{
-	TypeCacheEntry *type = lookup_type_cache(node->type, TYPECACHE_TUPDESC);
-	MemoryContext old;
-
-	if (type->tupDesc == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("type %s is not composite", format_type_be(node->type))));
-	if (node->row_context != NULL && node->identifier == type->tupDesc_identifier)
-		return;
-	if (node->row_context == NULL)
-		node->row_context = AllocSetContextCreate(node->context, "widecol composite type", ALLOCSET_SMALL_SIZES);
-	node->identifier = 0;
-	MemoryContextReset(node->row_context);
-	old = MemoryContextSwitchTo(node->row_context);
-	node->tupdesc = CreateTupleDescCopy(type->tupDesc);
-	node->members = palloc0(sizeof(WcNested *) * Max(node->tupdesc->natts, 1));
-	for (int i = 0; i < node->tupdesc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(node->tupdesc, i);
-
-		if (!att->attisdropped)
-			node->members[i] = wc_nested_create(att->atttypid, att->atttypmod, node->labels, node->as_key);
-	}
-	MemoryContextSwitchTo(old);
-	node->identifier = type->tupDesc_identifier;
-}
-
-int
-wc_nested_guards(WcNested *node)
-{
-	int			guards = 0;
-
-	check_stack_depth();
-	switch (node->kind)
-	{
-		case NESTED_SCALAR:
-		case NESTED_ENUM:
-			return node->guards;
-		case NESTED_ARRAY:
-		case NESTED_RANGE:
-		case NESTED_MULTIRANGE:
-			return wc_nested_guards(node->members[0]);
-		case NESTED_ROW:
-			refresh_row(node);
-			for (int i = 0; i < node->tupdesc->natts; i++)
-			{
-				if (node->members[i] != NULL)
-					guards |= wc_nested_guards(node->members[i]);
-			}
-			return guards;
-	}
-	return guards;
-}
+#define BOUND_ENDS ",)]"
 
 /* --- enums ----------------------------------------------------------------------- */
 
@@ -296,7 +111,7 @@ array_in_members(WcNested *node, char *string)
 											  get_element_type(node->type), node->len, node->byval, node->align));
 }
 
-/* --- composite types --------------------------------------------------------------- */
+/* --- fields: members of composite types, bounds of ranges ----------------------- */
 
 static bool
 is_space(char c)
@@ -304,8 +119,9 @@ is_space(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-void
-wc_nested_append_field(StringInfo s, const char *field, const char *special)
+/* Appends a field, in quotes if it is empty or has a space or one of the special characters. */
+static void
+append_field(StringInfo s, const char *field, const char *special)
 {
 	bool		quote = field[0] == '\0';
 
@@ -323,47 +139,17 @@ wc_nested_append_field(StringInfo s, const char *field, const char *special)
 		appendStringInfoChar(s, '"');
 }
 
-static char *
-row_out_members(WcNested *node, Datum value)
-{
-	HeapTupleHeader header = DatumGetHeapTupleHeader(value);
-	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(header),.t_data = header};
-	int			natts;
-	Datum	   *values;
-	bool	   *nulls;
-	StringInfoData s;
-
-	refresh_row(node);
-	natts = node->tupdesc->natts;
-	values = palloc(sizeof(Datum) * Max(natts, 1));
-	nulls = palloc(sizeof(bool) * Max(natts, 1));
-	ItemPointerSetInvalid(&tuple.t_self);
-	heap_deform_tuple(&tuple, node->tupdesc, values, nulls);
-	while (node->as_key && natts > 1 && (nulls[natts - 1] || node->members[natts - 1] == NULL))
-		natts--;
-	initStringInfo(&s);
-	appendStringInfoChar(&s, '(');
-	for (int i = 0; i < natts; i++)
-	{
-		if (i > 0)
-			appendStringInfoChar(&s, ',');
-		if (!nulls[i] && node->members[i] != NULL)
-			wc_nested_append_field(&s, wc_nested_out(node->members[i], values[i]), "\"\\(),");
-	}
-	appendStringInfoChar(&s, ')');
-	return s.data;
-}
-
 static void pg_attribute_noreturn()
-malformed(const char *detail)
+malformed_row(const char *detail)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 			 errmsg("malformed record literal: %s", detail)));
 }
 
-char *
-wc_nested_read_field(const char **at, const char *ends)
+/* Reads a field up to one of the characters in `ends`, as record_in does; NULL: there is none. */
+static char *
+read_field(const char **at, const char *ends)
 {
 	const char *p = *at;
 	bool		quoted = false;
@@ -375,7 +161,7 @@ wc_nested_read_field(const char **at, const char *ends)
 	while (quoted || *p == '\0' || strchr(ends, *p) == NULL)
 	{
 		if (*p == '\0' || (*p == '\\' && p[1] == '\0'))
-			malformed("unexpected end of input");
+			malformed_row("unexpected end of input");
 		if (*p == '\\')
 			appendStringInfoChar(&s, *++p);
 		else if (*p != '"')
@@ -392,6 +178,39 @@ wc_nested_read_field(const char **at, const char *ends)
 	return s.data;
 }
 
+/* --- composite types --------------------------------------------------------------- */
+
+static char *
+row_out_members(WcNested *node, Datum value)
+{
+	HeapTupleHeader header = DatumGetHeapTupleHeader(value);
+	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(header),.t_data = header};
+	int			natts;
+	Datum	   *values;
+	bool	   *nulls;
+	StringInfoData s;
+
+	wc_nested_refresh(node);
+	natts = node->tupdesc->natts;
+	values = palloc(sizeof(Datum) * Max(natts, 1));
+	nulls = palloc(sizeof(bool) * Max(natts, 1));
+	ItemPointerSetInvalid(&tuple.t_self);
+	heap_deform_tuple(&tuple, node->tupdesc, values, nulls);
+	while (node->as_key && natts > 1 && (nulls[natts - 1] || node->members[natts - 1] == NULL))
+		natts--;
+	initStringInfo(&s);
+	appendStringInfoChar(&s, '(');
+	for (int i = 0; i < natts; i++)
+	{
+		if (i > 0)
+			appendStringInfoChar(&s, ',');
+		if (!nulls[i] && node->members[i] != NULL)
+			append_field(&s, wc_nested_out(node->members[i], values[i]), "\"\\(),");
+	}
+	appendStringInfoChar(&s, ')');
+	return s.data;
+}
+
 static Datum
 row_in_members(WcNested *node, const char *string)
 {
@@ -401,7 +220,7 @@ row_in_members(WcNested *node, const char *string)
 	const char *p = string;
 	int			n = 0;
 
-	refresh_row(node);
+	wc_nested_refresh(node);
 	natts = node->tupdesc->natts;
 	values = palloc0(sizeof(Datum) * Max(natts, 1));
 	nulls = palloc(sizeof(bool) * Max(natts, 1));
@@ -409,7 +228,7 @@ row_in_members(WcNested *node, const char *string)
 	while (is_space(*p))
 		p++;
 	if (*p != '(')
-		malformed("missing left parenthesis");
+		malformed_row("missing left parenthesis");
 	for (; *p != ')'; n++)
 	{
 		char	   *field;
@@ -417,9 +236,9 @@ row_in_members(WcNested *node, const char *string)
 		p++;
 		if (n == 0 && *p == ')' && natts == 0)
 			break;
-		field = wc_nested_read_field(&p, ",)");
+		field = read_field(&p, ",)");
 		if (n >= natts)
-			malformed("too many columns");
+			malformed_row("too many columns");
 		if (field == NULL || node->members[n] == NULL)
 			continue;
 		values[n] = wc_nested_in(node->members[n], field);
@@ -429,8 +248,139 @@ row_in_members(WcNested *node, const char *string)
 	while (is_space(*p))
 		p++;
 	if (*p != '\0')
-		malformed("junk after right parenthesis");
+		malformed_row("junk after right parenthesis");
 	return HeapTupleGetDatum(heap_form_tuple(node->tupdesc, values, nulls));
+}
+
+/* --- ranges and multiranges -------------------------------------------------------- */
+
+static void pg_attribute_noreturn()
+malformed_range(const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+			 errmsg("malformed %s literal", what)));
+}
+
+/* bound: of the range's subtype. */
+static char *
+range_out_bounds(WcNested *bound, Oid type, Datum value)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_RANGE_INFO);
+	RangeBound	lower;
+	RangeBound	upper;
+	bool		empty;
+	StringInfoData s;
+
+	range_deserialize(entry, DatumGetRangeTypeP(value), &lower, &upper, &empty);
+	if (empty)
+		return pstrdup("empty");
+	initStringInfo(&s);
+	appendStringInfoChar(&s, lower.inclusive ? '[' : '(');
+	if (!lower.infinite)
+		append_field(&s, wc_nested_out(bound, lower.val), "\"\\(),[]");
+	appendStringInfoChar(&s, ',');
+	if (!upper.infinite)
+		append_field(&s, wc_nested_out(bound, upper.val), "\"\\(),[]");
+	appendStringInfoChar(&s, upper.inclusive ? ']' : ')');
+	return s.data;
+}
+
+static void
+read_bound(WcNested *node, const char **at, RangeBound *bound)
+{
+	char	   *field = read_field(at, BOUND_ENDS);
+
+	bound->infinite = field == NULL;
+	if (field != NULL)
+		bound->val = wc_nested_in(node, field);
+}
+
+static Datum
+range_in_bounds(WcNested *bound, Oid type, const char *string)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_RANGE_INFO);
+	RangeBound	lower = {.lower = true};
+	RangeBound	upper = {.lower = false};
+	const char *p = string;
+
+	if (strcmp(string, "empty") == 0)
+		return RangeTypePGetDatum(make_empty_range(entry));
+	if (*p != '[' && *p != '(')
+		malformed_range("range");
+	lower.inclusive = *p++ == '[';
+	read_bound(bound, &p, &lower);
+	if (*p++ != ',')
+		malformed_range("range");
+	read_bound(bound, &p, &upper);
+	if (*p == ',' || p[1] != '\0')
+		malformed_range("range");
+	upper.inclusive = *p == ']';
+	return RangeTypePGetDatum(wc_make_range(entry, &lower, &upper));
+}
+
+/* range: of the multirange's ranges. */
+static char *
+multirange_out_ranges(WcNested *range, Oid type, Datum value)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_MULTIRANGE_INFO);
+	RangeType **ranges;
+	int32		nranges;
+	StringInfoData s;
+
+	multirange_deserialize(entry->rngtype, DatumGetMultirangeTypeP(value), &nranges, &ranges);
+	initStringInfo(&s);
+	appendStringInfoChar(&s, '{');
+	for (int i = 0; i < nranges; i++)
+	{
+		if (i > 0)
+			appendStringInfoChar(&s, ',');
+		appendStringInfoString(&s, wc_nested_out(range, RangeTypePGetDatum(ranges[i])));
+	}
+	appendStringInfoChar(&s, '}');
+	return s.data;
+}
+
+/* One range of a multirange: both bounds, and the bracket behind them. */
+static char *
+read_range(const char **at)
+{
+	const char *p = *at;
+	char	   *range;
+
+	if (*p != '[' && *p != '(')
+		malformed_range("multirange");
+	p++;
+	(void) read_field(&p, BOUND_ENDS);
+	if (*p++ != ',')
+		malformed_range("multirange");
+	(void) read_field(&p, BOUND_ENDS);
+	if (*p++ == ',')
+		malformed_range("multirange");
+	range = pnstrdup(*at, p - *at);
+	*at = p;
+	return range;
+}
+
+static Datum
+multirange_in_ranges(WcNested *range, Oid type, const char *string)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_MULTIRANGE_INFO);
+	RangeType **ranges = palloc(sizeof(RangeType *) * (strlen(string) / 3 + 1));	/* a range has 3 characters */
+	int			nranges = 0;
+	const char *p = string;
+
+	if (*p != '{')
+		malformed_range("multirange");
+	for (p++; *p != '}'; nranges++)
+	{
+		if (nranges > 0 && *p++ != ',')
+			malformed_range("multirange");
+		ranges[nranges] = DatumGetRangeTypeP(wc_nested_in(range, read_range(&p)));
+	}
+	if (p[1] != '\0')
+		malformed_range("multirange");
+	return MultirangeTypePGetDatum(make_multirange(type, entry->rngtype, nranges, ranges));
 }
 
 /* --- all of them ------------------------------------------------------------------- */
@@ -441,17 +391,17 @@ wc_nested_out(WcNested *node, Datum value)
 	check_stack_depth();
 	switch (node->kind)
 	{
-		case NESTED_ENUM:
+		case WC_NESTED_ENUM:
 			return enum_out_label(node, value);
-		case NESTED_ARRAY:
+		case WC_NESTED_ARRAY:
 			return array_out_members(node, value);
-		case NESTED_RANGE:
-			return wc_range_out_bounds(node->members[0], node->type, value);
-		case NESTED_MULTIRANGE:
-			return wc_multirange_out_ranges(node->members[0], node->type, value);
-		case NESTED_ROW:
+		case WC_NESTED_RANGE:
+			return range_out_bounds(node->members[0], node->type, value);
+		case WC_NESTED_MULTIRANGE:
+			return multirange_out_ranges(node->members[0], node->type, value);
+		case WC_NESTED_ROW:
 			return row_out_members(node, value);
-		case NESTED_SCALAR:
+		case WC_NESTED_SCALAR:
 			break;
 	}
 	return OutputFunctionCall(&node->out_fn, value);
@@ -463,17 +413,17 @@ wc_nested_in(WcNested *node, char *string)
 	check_stack_depth();
 	switch (node->kind)
 	{
-		case NESTED_ENUM:
+		case WC_NESTED_ENUM:
 			return enum_in_label(node, string);
-		case NESTED_ARRAY:
+		case WC_NESTED_ARRAY:
 			return array_in_members(node, string);
-		case NESTED_RANGE:
-			return wc_range_in_bounds(node->members[0], node->type, string);
-		case NESTED_MULTIRANGE:
-			return wc_multirange_in_ranges(node->members[0], node->type, string);
-		case NESTED_ROW:
+		case WC_NESTED_RANGE:
+			return range_in_bounds(node->members[0], node->type, string);
+		case WC_NESTED_MULTIRANGE:
+			return multirange_in_ranges(node->members[0], node->type, string);
+		case WC_NESTED_ROW:
 			return row_in_members(node, string);
-		case NESTED_SCALAR:
+		case WC_NESTED_SCALAR:
 			break;
 	}
 	return InputFunctionCall(&node->in_fn, string, node->ioparam, node->typmod);
