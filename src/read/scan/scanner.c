@@ -1,390 +1,212 @@
 /*
- * read/scan/scanner.c: rows of several families, merged, into cell blocks.
+ * read/scan/scanner.c: the blocks of a scan, and the parts of a long one, which several threads read.
+ *
+ * Each thread takes a part, reads one block of it, and looks for a part again.  The session's thread joins the blocks of
+ * the first part that is not finished.  Blocks of later parts wait in memory, PARTS_AHEAD_MAX bytes at most, and a block
+ * for each thread.
  */
-#include "read/scan/langrows.h"
+#include <stdlib.h>
+
+#include "read/scan/scanblock.h"
 #include "read/scan/scanparts.h"
 
-/* --- cells of a row -------------------------------------------------------*/
+#define PARTS_AHEAD_MAX (1024 * 1024)
 
-WcStatus
-wc_scanner_advance(WcScanner *s, WcFamilyScan *f, WcError *err)
+/* --- reading: any thread ------------------------------------------------------*/
+
+/* Are there enough blocks, from the current part on without gaps? */
+static bool
+is_enough(const WcScanParts *p) WC_REQUIRES(p->mutex)
 {
-	while (!f->has_cell && !f->drained)
+	size_t		bytes = 0;
+
+	for (uint32_t i = p->current; i < p->nparts && bytes < p->wanted; i++)
 	{
-		WcStatus	status;
-
-		if (s->scan.column_limit > 0 && f->given == s->scan.column_limit)
-		{
-			f->drained = true;
-			break;
-		}
-		status = s->lang != NULL ? wc_langrows_next_cell(s, f, err) :
-			wc_storescan_next(f->scan, &f->cell, &f->colno, err);
-		if (status == WC_END)
-			f->drained = true;
-		else if (status != WC_OK)
-			return status;
-		else
-		{
-			f->seen = true;
-			if (f->skipped < s->scan.column_offset)
-				f->skipped++;
-			else
-				f->has_cell = true;
-		}
-	}
-	return WC_OK;
-}
-
-/* HBase's rule: a row exists if at least one of its cells is returned. */
-static WcStatus
-has_cells(WcScanner *s, bool *exists, WcError *err)
-{
-	WcStatus	status = WC_OK;
-
-	*exists = false;
-	for (; s->family < s->nfamilies; s->family++)
-	{
-		WcFamilyScan *f = &s->lane->families[s->family];
-
-		status = wc_scanner_advance(s, f, err);
-		*exists = f->has_cell;
-		if (*exists || status != WC_OK)
+		bytes += p->parts[i].bytes;
+		if (!p->parts[i].finished)
 			break;
 	}
-	return status;
+	return p->failed || bytes >= p->wanted;
 }
 
-/* count_cells: the same of the row's cells that are not skipped. */
-static WcStatus
-has_cells_left(WcScanner *s, bool *exists, WcError *err)
+/* The first part of which a thread may read a block; NULL: none. */
+static WcScanPart *
+choose(WcScanParts *p) WC_REQUIRES(p->mutex)
 {
-	WcStatus	status = has_cells(s, exists, err);
-
-	while (status == WC_OK && *exists && wc_scanner_is_skipping(s))
+	for (uint32_t i = p->current; i < p->nparts; i++)
 	{
-		WcFamilyScan *f = &s->lane->families[s->family];
+		WcScanPart *part = &p->parts[i];
 
-		f->has_cell = false;
-		f->given++;
-		s->rows_skipped++;
-		status = has_cells(s, exists, err);
+		if (!part->taken && !part->finished && (i == p->current || p->waiting < PARTS_AHEAD_MAX))
+			return part;
 	}
-	return status;
+	return NULL;
 }
 
-/*
- * Asks first the families that know without reading a cell, then those whose cells are returned anyway, then those that
- * are read for this question only, and at last, if necessary, other columns of families whose cells are returned.
- */
-WcStatus
-wc_scanner_row_exists(WcScanner *s, bool *exists, WcError *err)
+static WcScanPart *
+take_part(WcScanParts *p, size_t *target)
 {
-	WcStatus	status = WC_OK;
+	WcScanPart *part;
 
-	*exists = false;
-	for (uint32_t i = 0; i < s->nfamilies; i++)
-	{
-		WcFamilyScan *f = &s->lane->families[i];
-
-		if (f->here && f->existence && wc_storescan_tells(f->scan, exists) && *exists)
-			return WC_OK;
-	}
-	for (uint32_t i = 0; i < s->nfamilies && !*exists && status == WC_OK; i++)
-	{
-		WcFamilyScan *f = &s->lane->families[i];
-
-		if (!f->here || !f->existence || !f->wanted)
-			continue;
-		status = wc_scanner_advance(s, f, err);
-		*exists = f->seen;
-	}
-	for (int wanted = 0; wanted <= 1; wanted++)
-	{
-		for (uint32_t i = 0; i < s->nfamilies && !*exists && status == WC_OK; i++)
-		{
-			WcFamilyScan *f = &s->lane->families[i];
-
-			if (f->here && f->existence && f->wanted == (wanted == 1))
-				status = wc_storescan_exists(f->scan, exists, err);
-		}
-	}
-	return status;
+	pthread_mutex_lock(&p->mutex);
+	part = is_enough(p) ? NULL : choose(p);
+	if (part != NULL)
+		part->taken = true;
+	*target = p->target;
+	pthread_mutex_unlock(&p->mutex);
+	return part;
 }
 
-WcStatus
-wc_scanner_next_row(WcScanner *s, WcError *err)
-{
-	for (;;)
-	{
-		bool		exists;
-		WcStatus	status = wc_scanlanes_next(s, err);
-
-		if (status == WC_END)
-			s->done = true;
-		if (status != WC_OK)
-			return status;
-		if (s->scan.rows_by_existence)
-			status = wc_scanner_row_exists(s, &exists, err);
-		else
-			status = s->scan.count_cells ? has_cells_left(s, &exists, err) : has_cells(s, &exists, err);
-		if (status != WC_OK)
-			return status;
-		if (!exists)
-			continue;
-		if (!wc_scanner_is_skipping(s))
-			return WC_OK;
-		wc_scanner_skip(s);
-	}
-}
-
-/* --- blocks ---------------------------------------------------------------*/
-
-void
-wc_scanner_begin_row(WcScanner *s, WcBlockWriter *w)
-{
-	uint64_t	owed = s->scan.row_offset - s->rows_skipped;
-
-	if (owed == 0)
-	{
-		wc_block_row(w, s->lane->row, s->undecided);
-		return;
-	}
-	/* how many rows have been skipped is not known here any more */
-	wc_block_row_owing(w, s->lane->row, owed);
-	s->rows_skipped = s->scan.row_offset;
-	if (s->scan.row_limit > 0)
-		s->scan.row_limit = s->scan.row_limit > UINT64_MAX - owed ? UINT64_MAX : s->scan.row_limit + owed;
-}
-
-/* Has all been returned that the Scan's limit allows? */
-static inline bool
-is_enough(const WcScanner *s)
-{
-	return s->scan.row_limit > 0 && s->rows_counted == s->scan.row_limit;
-}
-
-/* Writes the rest of a row whose cells are in memory; *full as wc_scanner_write_row. */
-static WcStatus
-write_gathered(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full)
-{
-	WcFamilyScan *f;
-	WcCell		cell;
-	uint32_t	colno;
-
-	*full = false;
-	while (wc_langrows_peek(s, &cell, &colno, &f))
-	{
-		*full = wc_block_size(w) >= bytes_target;
-		if (*full)
-			break;
-		wc_block_cell(w, colno, &cell, s->scan.want_ts, s->scan.key_only);
-		f->returned++;
-		s->stats.cells_returned++;
-		wc_langrows_take(s);
-	}
-	return WC_OK;
-}
-
-/* Writes the rest of a family's cells of the row, all of which are wanted. */
-static WcStatus
-copy_whole(WcScanner *s, WcFamilyScan *f, WcBlockWriter *w, size_t bytes_target, bool *full, WcError *err)
-{
-	uint64_t	before = w->ncells;
-	WcStatus	status = wc_storescan_copy_whole(f->scan, w, bytes_target, full, err);
-
-	s->stats.cells_returned += w->ncells - before;
-	f->returned += w->ncells - before;
-	f->given += w->ncells - before;
-	f->drained = status == WC_OK && !*full;
-	return status;
-}
-
-WcStatus
-wc_scanner_write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full, WcError *err)
-{
-	uint32_t	shown = s->filter != NULL && !s->undecided ? s->shown : UINT32_MAX;
-
-	*full = false;
-	if (wc_langrows_gathers(s))
-		return write_gathered(s, w, bytes_target, full);
-	for (; s->family < s->nfamilies; s->family++)
-	{
-		WcFamilyScan *f = &s->lane->families[s->family];
-
-		if (!f->drained && !f->has_cell && s->values_only && wc_storescan_plain(f->scan))
-		{
-			uint64_t	ncells = w->ncells;
-			WcStatus	status = wc_storescan_copy(f->scan, w, shown, bytes_target, full, err);
-
-			s->stats.cells_returned += w->ncells - ncells;
-			f->returned += w->ncells - ncells;
-			if (status != WC_OK || *full)
-				return status;
-			f->drained = true;
-		}
-		while (!f->drained)
-		{
-			WcStatus	status;
-
-			if (!f->has_cell && s->values_only && wc_storescan_whole(f->scan))
-			{
-				status = copy_whole(s, f, w, bytes_target, full, err);
-				if (status != WC_OK || *full)
-					return status;
-				break;
-			}
-			if (s->scan.count_cells && is_enough(s))
-				return WC_OK;
-			status = wc_scanner_advance(s, f, err);
-			if (status != WC_OK)
-				return status;
-			if (!f->has_cell)
-				break;
-			*full = wc_block_size(w) >= bytes_target;
-			if (*full)
-				return WC_OK;
-			f->has_cell = false;
-			if (wc_scanner_is_hidden(s, f->colno))
-				continue;
-			wc_block_cell(w, f->colno, &f->cell, s->scan.want_ts, s->scan.key_only);
-			f->given++;
-			f->returned++;
-			s->stats.cells_returned++;
-			s->rows_counted += s->scan.count_cells;
-		}
-	}
-	return WC_OK;
-}
-
-bool
-wc_scanner_was_last(const WcScanner *s)
-{
-	return is_enough(s) ||
-		(s->nlanes == 1 && s->lane->points && s->lane->range + 1 == s->lane->nranges);
-}
-
-static WcStatus
-fill_block(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_max, bool *full, WcError *err)
-{
-	WcStatus	status = WC_OK;
-	bool		paused = false;
-
-	*full = false;
-	while (!s->done && !*full)
-	{
-		if (!s->in_row)
-		{
-			if ((rows_max > 0 && w->nrows >= rows_max) || wc_block_size(w) >= bytes_target)
-				break;
-			if (s->filter != NULL)
-				status = wc_scanner_next_passing(s, w, &paused, err);
-			else
-			{
-				status = s->lang != NULL ? wc_langrows_next_row(s, w->nrows > 0, &paused, err) : wc_scanner_next_row(s, err);
-				if (status == WC_OK && !paused)
-					wc_block_row(w, s->lane->row, false);
-			}
-			if (status != WC_OK || paused)
-				break;
-			s->in_row = true;
-		}
-		status = wc_scanner_write_row(s, w, bytes_target, full, err);
-		if (status == WC_OK && w->buf->failed)
-			status = wc_buf_status(w->buf, "cell block", err);
-		if (status != WC_OK)
-			break;
-		if (!*full)
-		{
-			s->in_row = false;
-			s->stats.rows_returned++;
-			s->rows_counted += !s->undecided && !s->scan.count_cells;
-			s->taken = !s->undecided;
-			s->done = wc_scanner_was_last(s);
-		}
-	}
-	return status == WC_END ? WC_OK : status;
-}
-
-/* Reports to the storage the reads since the last report. */
+/* Gives the part back, with the block (or NULL). */
 static void
-tell_storage(WcScanner *s)
+give_back(WcScanParts *p, WcScanPart *part, WcPartBlock *block, WcStatus status, const WcError *err)
 {
-	if (s->told == NULL)
-		s->told = wc_arena_alloc_zero(&s->arena, s->nfamilies * sizeof(*s->told));
-	for (uint32_t i = 0; i < s->nfamilies && s->told != NULL; i++)
+	WcScanStats stats = {0};
+
+	if (status != WC_OK)
 	{
-		WcReadCounts now = {.reads = s->at.now_us == 0,.rows_examined = s->stats.rows_examined,.rows_returned = s->stats.rows_returned};
-		WcReadCounts *told = &s->told[i];
-		WcReadCounts news;
-
-		for (uint32_t k = 0; k < s->nlanes; k++)
-		{
-			const WcFamilyScan *f = &s->lanes[k].families[i];
-			uint64_t	cells;
-			uint64_t	seeks;
-
-			wc_storescan_counters(f->scan, &cells, &seeks);
-			now.cells_examined += cells;
-			now.cells_returned += f->returned;
-		}
-		news = (WcReadCounts) {
-			.reads = now.reads - told->reads,.rows_examined = now.rows_examined - told->rows_examined,
-			.rows_returned = now.rows_returned - told->rows_returned,
-			.cells_examined = now.cells_examined - told->cells_examined,
-			.cells_returned = now.cells_returned - told->cells_returned
-		};
-		s->storage->ops->count(s->table, s->lanes[0].families[i].place, &news);
-		*told = now;
+		if (part->scanner != NULL)
+			wc_scanner_stats(part->scanner, &stats);
+		wc_scanner_close(part->scanner);
+		part->scanner = NULL;
 	}
+	pthread_mutex_lock(&p->mutex);
+	wc_scan_stats_sum(&p->finished, &stats);
+	part->taken = false;
+	part->finished = status != WC_OK;
+	if (block != NULL)
+	{
+		*part->last = block;
+		part->last = &block->next;
+		/* without its head */
+		part->bytes += block->bytes.len - 1;
+		p->waiting += block->bytes.len - 1;
+	}
+	if (status != WC_OK && status != WC_END && !p->failed)
+	{
+		p->failed = true;
+		p->err = *err;
+	}
+	pthread_mutex_unlock(&p->mutex);
 }
+
+/* Reads a block of a part; false: there is nothing to do at present.  arg: the WcScanParts. */
+static bool
+read_block(void *arg)
+{
+	WcScanParts *p = arg;
+	size_t		target;
+	WcScanPart *part = take_part(p, &target);
+	WcPartBlock *block;
+	WcStatus	status = WC_OK;
+	WcError		err;
+
+	if (part == NULL)
+		return false;
+	block = calloc(1, sizeof(*block));
+	if (block == NULL)
+		status = wc_error(&err, WC_NO_MEMORY, "out of memory for a scan");
+	/* a scanner of a small part may end before it looks */
+	if (status == WC_OK && p->at.cancel != NULL && atomic_load_explicit(p->at.cancel, memory_order_relaxed))
+		status = wc_error(&err, WC_CANCELLED, "scan was cancelled");
+	if (status == WC_OK && part->scanner == NULL)
+	{
+		WcScan		scan = p->scan;
+
+		scan.nranges = 1;
+		scan.ranges = &part->range;
+		status = wc_scanner_open(p->storage, &scan, &p->at, &part->scanner, &err);
+	}
+	if (status == WC_OK)
+		status = wc_scanblock_next(part->scanner, &block->bytes, target, &err);
+	if (status != WC_OK && status != WC_END && block != NULL)
+	{
+		wc_buf_free(&block->bytes);
+		free(block);
+		block = NULL;
+	}
+	give_back(p, part, block, status, &err);
+	return true;
+}
+
+/* --- joining: the session's thread, while no other reads -----------------------*/
+
+/* Moves blocks of the current part, and of later ones if it is finished. */
+static void
+join(WcScanParts *p, WcScanner *s, WcBlockWriter *w, size_t bytes_target) WC_REQUIRES(p->mutex)
+{
+	while (p->current < p->nparts && wc_block_size(w) < bytes_target)
+	{
+		WcScanPart *part = &p->parts[p->current];
+		WcPartBlock *block = part->first;
+
+		if (block != NULL)
+		{
+			s->in_row = wc_block_join(w, wc_buf_slice(&block->bytes));
+			part->first = block->next;
+			if (part->first == NULL)
+				part->last = &part->first;
+			part->bytes -= block->bytes.len - 1;
+			p->waiting -= block->bytes.len - 1;
+			wc_buf_free(&block->bytes);
+			free(block);
+		}
+		else if (part->finished)
+			p->current++;
+		else
+			break;
+	}
+	s->done = p->current == p->nparts;
+}
+
+/* Writes rows, or groups, of the parts; sets s->in_row, and at the end of the last part s->done. */
+static WcStatus
+fill_from_parts(WcScanner *s, WcBlockWriter *w, size_t bytes_target, WcError *err)
+{
+	WcScanParts *p = s->parts;
+	size_t		enough = s->groups != NULL ? bytes_target : 2;
+	WcStatus	status = WC_OK;
+
+	/* rows that were found before are sent at once */
+	while (status == WC_OK && !s->done && wc_block_size(w) < enough)
+	{
+		pthread_mutex_lock(&p->mutex);
+		p->target = bytes_target;
+		p->wanted = enough;
+		pthread_mutex_unlock(&p->mutex);
+		p->helpers.run(p->helpers.arg, read_block, p);
+		pthread_mutex_lock(&p->mutex);
+		if (p->failed)
+		{
+			*err = p->err;
+			status = err->status;
+		}
+		else
+			join(p, s, w, bytes_target);
+		pthread_mutex_unlock(&p->mutex);
+	}
+	return status;
+}
+
+/* --- the next block -------------------------------------------------------------*/
 
 WcStatus
 wc_scanner_next(WcScanner *s, WcBuf *out, size_t bytes_target, uint64_t rows_max, WcError *err)
 {
 	size_t		start = out->len;
-	WcReadMeter before = s->storage->ops->meter();
-	WcReadMeter after;
 	WcBlockWriter w;
 	bool		full;
 	WcStatus	status;
 
-	wc_block_begin(&w, out, s->in_row);
-	w.provisional_after = s->provisional_after;
-
-	/* A block holds something at least: more than its own head. */
-	if (bytes_target < 2)
-		bytes_target = 2;
-	if (rows_max == 0)
-		rows_max = s->scan.batch_rows;
-	if (s->parts != NULL)
-		status = WC_OK;
-	else if (s->groups != NULL)
-		status = wc_scanner_fill_groups(s, &w, bytes_target, &full, err);
-	else
-		status = fill_block(s, &w, bytes_target, rows_max, &full, err);
-	after = s->storage->ops->meter();
-	s->stats.cache_hits += after.cache_hits - before.cache_hits;
-	s->stats.blocks_read += after.blocks_read - before.blocks_read;
-	if (!s->at.ahead)
-		tell_storage(s);
+	if (bytes_target < WC_SCANBLOCK_LEAST)
+		bytes_target = WC_SCANBLOCK_LEAST;
+	wc_scanblock_begin(s, &w, out);
+	status = wc_scanblock_fill(s, &w, bytes_target, rows_max, &full, err);
 	if (status == WC_OK && s->parts != NULL)
 	{
 		s->done = false;		/* unless the parts are */
-		status = wc_scanparts_fill(s, &w, bytes_target, err);
+		status = fill_from_parts(s, &w, bytes_target, err);
 		full = s->in_row;
 	}
-	if (status == WC_OK && out->failed)
-		status = wc_buf_status(out, "cell block", err);
-	for (uint32_t i = 0; s->scan.as_of_ts != WC_TS_LATEST && i < s->nfamilies && status == WC_OK; i++)
-		status = s->storage->ops->recheck_history(s->table, s->lanes[0].families[i].place, s->scan.as_of_ts, err);
-	if (status != WC_OK)
-	{
-		out->len = start;
-		s->done = true;
-		s->in_row = false;
-		return status;
-	}
-	wc_block_finish(&w, full, s->done);
-	return s->done ? WC_END : WC_OK;
+	return wc_scanblock_end(s, &w, start, full, status, err);
 }

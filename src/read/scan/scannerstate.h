@@ -1,6 +1,5 @@
 /*
- * read/scan/scannerstate.h: an open scanner, for the files that it is made of: scanopen.c, scanlane.c, scanner.c,
- * scanfilter.c, scangroups.c, scanparts.c and langrows.c.
+ * read/scan/scannerstate.h: an open scanner, for the files that it is made of: scan*.c, langcells.c and langrows.c.
  */
 #ifndef WC_READ_SCAN_SCANNERSTATE_H
 #define WC_READ_SCAN_SCANNERSTATE_H
@@ -41,7 +40,7 @@ typedef struct WcFamilyScan
 
 	uint64_t	returned;		/* cells, of all rows */
 
-	struct WcLangFamily *lang;	/* with a filter in HBase's language (langrows.c) */
+	struct WcLangFamily *lang;	/* with a filter in HBase's language (langcells.h) */
 } WcFamilyScan;
 
 /*
@@ -60,10 +59,10 @@ typedef struct WcScanLane
 	WcSkip	   *skip;			/* ranges of rows that the filter certainly rejects; NULL: none are known */
 } WcScanLane;
 
-/* A filter in HBase's language, and what of a row it has let through (langrows.c). */
+/* A filter in HBase's language, and what of a row it has let through (langcells.h). */
 typedef struct WcLangRows WcLangRows;
 
-/* The parts into which a long scan is divided (scanparts.c). */
+/* The parts into which a long scan is divided (scanparts.h). */
 typedef struct WcScanParts WcScanParts;
 
 struct WcScanner
@@ -113,7 +112,7 @@ extern WcStatus wc_scanlanes_next(WcScanner *s, WcError *err) WC_WARN_UNUSED;
 /* Moves back to the first cell of that row. */
 extern WcStatus wc_scanlanes_again(WcScanner *s, WcError *err) WC_WARN_UNUSED;
 
-/* --- scanner.c: rows and their cells ---------------------------------------------*/
+/* --- scanrow.c: rows and their cells ---------------------------------------------*/
 
 /* Finds the family's next cell to return: f->cell (f->has_cell); or the family is drained. */
 extern WcStatus wc_scanner_advance(WcScanner *s, WcFamilyScan *f, WcError *err) WC_WARN_UNUSED;
@@ -167,8 +166,20 @@ extern void wc_scanner_begin_row(WcScanner *s, WcBlockWriter *w);
 extern WcStatus wc_scanner_write_row(WcScanner *s, WcBlockWriter *w, size_t bytes_target, bool *full,
 									 WcError *err) WC_WARN_UNUSED;
 
+/* Has all been returned that the Scan's limit allows? */
+static inline bool
+wc_scanner_has_enough(const WcScanner *s)
+{
+	return s->scan.row_limit > 0 && s->rows_counted == s->scan.row_limit;
+}
+
 /* A row is finished: was it the last one that can be? */
-extern bool wc_scanner_was_last(const WcScanner *s);
+static inline bool
+wc_scanner_was_last(const WcScanner *s)
+{
+	return wc_scanner_has_enough(s) ||
+		(s->nlanes == 1 && s->lane->points && s->lane->range + 1 == s->lane->nranges);
+}
 
 /* --- scanfilter.c --------------------------------------------------------------*/
 

@@ -1,9 +1,9 @@
 /*
- * read/scan/scanopen.c: opening and closing a scanner.
+ * read/scan/scanopen.c: opening and closing a scanner, and the scanners of its parts.
  */
 #include <stdlib.h>
 
-#include "read/scan/langrows.h"
+#include "read/scan/langcells.h"
 #include "read/scan/scanparts.h"
 #include "read/txn/txn.h"
 
@@ -328,7 +328,7 @@ open_family(OpenContext *c, uint32_t i, WcError *err)
 	if (scan->as_of_ts != WC_TS_LATEST)
 		status = s->storage->ops->check_history(s->table, i, s->at.snapshot, scan->as_of_ts, err);
 	if (status == WC_OK)
-		status = wc_langrows_family(s, &f, err);
+		status = wc_langcells_family(s, &f, err);
 	if (status == WC_OK)
 		s->nfamilies++;
 	for (uint32_t k = 0; k < s->nlanes && status == WC_OK; k++)
@@ -421,7 +421,7 @@ wc_scanner_open(WcStorage *storage, const WcScan *scan, const WcReadPoint *at, W
 	if (!copy_scan(&s->arena, &s->scan))
 		status = wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
 	else
-		status = wc_langrows_create(s, err);
+		status = wc_langcells_create(s, err);
 	if (status == WC_OK && !set_lanes(s))
 		status = wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
 	if (status == WC_OK)
@@ -487,13 +487,29 @@ wc_scanner_stats(const WcScanner *s, WcScanStats *stats)
 	}
 }
 
+/* Adds what the parts have read. */
+static void
+add_parts(const WcScanParts *p, WcScanStats *stats) WC_UNCHECKED
+{
+	wc_scan_stats_sum(stats, &p->finished);
+	for (uint32_t i = 0; i < p->nparts; i++)
+	{
+		WcScanStats one;
+
+		if (p->parts[i].scanner == NULL)
+			continue;
+		wc_scanner_stats(p->parts[i].scanner, &one);
+		wc_scan_stats_sum(stats, &one);
+	}
+}
+
 WcScanStats
 wc_scanner_rows(const WcScanner *s)
 {
 	WcScanStats stats = s->stats;
 
 	if (s->parts != NULL)
-		wc_scanparts_add_stats(s->parts, &stats);
+		add_parts(s->parts, &stats);
 	return stats;
 }
 
@@ -528,6 +544,28 @@ wc_scanner_valid_until_us(const WcScanner *s)
 }
 
 void
+wc_scanparts_free(WcScanParts *p) WC_UNCHECKED
+{
+	if (p == NULL)
+		return;
+	for (uint32_t i = 0; i < p->nparts; i++)
+	{
+		WcScanPart *part = &p->parts[i];
+
+		wc_scanner_close(part->scanner);
+		for (WcPartBlock *b = part->first, *next; b != NULL; b = next)
+		{
+			next = b->next;
+			wc_buf_free(&b->bytes);
+			free(b);
+		}
+	}
+	pthread_mutex_destroy(&p->mutex);
+	wc_arena_free(&p->arena);
+	free(p);
+}
+
+void
 wc_scanner_close(WcScanner *s)
 {
 	if (s == NULL)
@@ -543,7 +581,7 @@ wc_scanner_close(WcScanner *s)
 	if (s->own_snapshot)
 		s->storage->ops->release_snapshot(s->storage, s->own_snapshot);
 	wc_rowfilter_free(s->filter);
-	wc_langrows_free(s);
+	wc_langcells_free(s);
 	wc_groups_free(s->groups);
 	wc_distinct_free(s->distinct);
 	wc_arena_free(&s->arena);

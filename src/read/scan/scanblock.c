@@ -1,0 +1,141 @@
+/*
+ * read/scan/scanblock.c: rows, or groups, that a scanner reads alone, into cell blocks.
+ */
+#include "read/scan/langrows.h"
+#include "read/scan/scanblock.h"
+
+static WcStatus
+fill_rows(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_max, bool *full, WcError *err)
+{
+	WcStatus	status = WC_OK;
+	bool		paused = false;
+
+	*full = false;
+	while (!s->done && !*full)
+	{
+		if (!s->in_row)
+		{
+			if ((rows_max > 0 && w->nrows >= rows_max) || wc_block_size(w) >= bytes_target)
+				break;
+			if (s->filter != NULL)
+				status = wc_scanner_next_passing(s, w, &paused, err);
+			else
+			{
+				status = s->lang != NULL ? wc_langrows_next_row(s, w->nrows > 0, &paused, err) : wc_scanner_next_row(s, err);
+				if (status == WC_OK && !paused)
+					wc_block_row(w, s->lane->row, false);
+			}
+			if (status != WC_OK || paused)
+				break;
+			s->in_row = true;
+		}
+		status = wc_scanner_write_row(s, w, bytes_target, full, err);
+		if (status == WC_OK && w->buf->failed)
+			status = wc_buf_status(w->buf, "cell block", err);
+		if (status != WC_OK)
+			break;
+		if (!*full)
+		{
+			s->in_row = false;
+			s->stats.rows_returned++;
+			s->rows_counted += !s->undecided && !s->scan.count_cells;
+			s->taken = !s->undecided;
+			s->done = wc_scanner_was_last(s);
+		}
+	}
+	return status == WC_END ? WC_OK : status;
+}
+
+/* Reports to the storage the reads since the last report. */
+static void
+tell_storage(WcScanner *s)
+{
+	if (s->told == NULL)
+		s->told = wc_arena_alloc_zero(&s->arena, s->nfamilies * sizeof(*s->told));
+	for (uint32_t i = 0; i < s->nfamilies && s->told != NULL; i++)
+	{
+		WcReadCounts now = {.reads = s->at.now_us == 0,.rows_examined = s->stats.rows_examined,.rows_returned = s->stats.rows_returned};
+		WcReadCounts *told = &s->told[i];
+		WcReadCounts news;
+
+		for (uint32_t k = 0; k < s->nlanes; k++)
+		{
+			const WcFamilyScan *f = &s->lanes[k].families[i];
+			uint64_t	cells;
+			uint64_t	seeks;
+
+			wc_storescan_counters(f->scan, &cells, &seeks);
+			now.cells_examined += cells;
+			now.cells_returned += f->returned;
+		}
+		news = (WcReadCounts) {
+			.reads = now.reads - told->reads,.rows_examined = now.rows_examined - told->rows_examined,
+			.rows_returned = now.rows_returned - told->rows_returned,
+			.cells_examined = now.cells_examined - told->cells_examined,
+			.cells_returned = now.cells_returned - told->cells_returned
+		};
+		s->storage->ops->count(s->table, s->lanes[0].families[i].place, &news);
+		*told = now;
+	}
+}
+
+void
+wc_scanblock_begin(const WcScanner *s, WcBlockWriter *w, WcBuf *out)
+{
+	wc_block_begin(w, out, s->in_row);
+	w->provisional_after = s->provisional_after;
+}
+
+WcStatus
+wc_scanblock_fill(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_max, bool *full, WcError *err)
+{
+	WcReadMeter before = s->storage->ops->meter();
+	WcReadMeter after;
+	WcStatus	status = WC_OK;
+
+	*full = false;
+	if (rows_max == 0)
+		rows_max = s->scan.batch_rows;
+	if (s->parts == NULL)
+		status = s->groups != NULL ? wc_scanner_fill_groups(s, w, bytes_target, full, err) :
+			fill_rows(s, w, bytes_target, rows_max, full, err);
+	after = s->storage->ops->meter();
+	s->stats.cache_hits += after.cache_hits - before.cache_hits;
+	s->stats.blocks_read += after.blocks_read - before.blocks_read;
+	if (!s->at.ahead)
+		tell_storage(s);
+	return status;
+}
+
+WcStatus
+wc_scanblock_end(WcScanner *s, WcBlockWriter *w, size_t start, bool full, WcStatus status, WcError *err)
+{
+	if (status == WC_OK && w->buf->failed)
+		status = wc_buf_status(w->buf, "cell block", err);
+	for (uint32_t i = 0; s->scan.as_of_ts != WC_TS_LATEST && i < s->nfamilies && status == WC_OK; i++)
+		status = s->storage->ops->recheck_history(s->table, s->lanes[0].families[i].place, s->scan.as_of_ts, err);
+	if (status != WC_OK)
+	{
+		w->buf->len = start;
+		s->done = true;
+		s->in_row = false;
+		return status;
+	}
+	wc_block_finish(w, full, s->done);
+	return s->done ? WC_END : WC_OK;
+}
+
+WcStatus
+wc_scanblock_next(WcScanner *s, WcBuf *out, size_t bytes_target, WcError *err)
+{
+	size_t		start = out->len;
+	WcBlockWriter w;
+	bool		full;
+	WcStatus	status;
+
+	if (bytes_target < WC_SCANBLOCK_LEAST)
+		bytes_target = WC_SCANBLOCK_LEAST;
+	wc_scanblock_begin(s, &w, out);
+	status = wc_scanblock_fill(s, &w, bytes_target, 0, &full, err);
+	return wc_scanblock_end(s, &w, start, full, status, err);
+}
