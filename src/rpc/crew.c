@@ -195,7 +195,7 @@ wc_crew_run(WcCrew *c, uint32_t *window, bool (*work) (void *arg), void *arg)
 	pthread_mutex_unlock(&c->mutex);
 	do
 	{
-		wc_busy_note(c->busy, window, wc_clock_monotonic_us());
+		wc_busy_note(c->busy, window, wc_clock_monotonic_us(), false);
 		call_helpers(c);
 	} while (work(arg));
 	pthread_mutex_lock(&c->mutex);

@@ -177,7 +177,7 @@ place(WcHandler *h)
 	int64_t		now = wc_clock_monotonic_us();
 	int			cpu = WC_CPU_ANY;
 
-	wc_busy_note(h->options->busy, &h->window, now);
+	wc_busy_note(h->options->busy, &h->window, now, atomic_load_explicit(&h->segment->backend_waits, memory_order_relaxed) != 0);
 	if (wc_busy_sessions(h->options->busy, now) >= (uint32_t) h->options->cores)
 		cpu = (int) atomic_load(&h->segment->backend_cpu) - 1;
 	if (cpu != h->cpu)

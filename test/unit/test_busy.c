@@ -25,7 +25,7 @@ static void
 note(WcBusy *busy, uint32_t *windows, int n, int64_t at)
 {
 	for (int i = 0; i < n; i++)
-		wc_busy_note(busy, &windows[i], at);
+		wc_busy_note(busy, &windows[i], at, false);
 }
 
 static void
@@ -84,10 +84,48 @@ test_late(void **state)
 
 	(void) state;
 	note(&busy, windows, 2, moment(7));
-	wc_busy_note(&busy, &windows[3], moment(6));
+	wc_busy_note(&busy, &windows[3], moment(6), false);
 	assert_int_equal(wc_busy_sessions(&busy, moment(7)), 2);
-	wc_busy_note(&busy, &windows[3], moment(7));
+	wc_busy_note(&busy, &windows[3], moment(7), false);
 	assert_int_equal(wc_busy_sessions(&busy, moment(7)), 3);
+}
+
+/* Sessions that wait for the disk count half. */
+static void
+test_halves(void **state)
+{
+	WcBusy		busy = 0;
+	uint32_t	windows[SESSIONS] = {0};
+
+	(void) state;
+	for (int i = 0; i < SESSIONS; i++)
+	{
+		wc_busy_note(&busy, &windows[i], moment(3), true);
+		assert_int_equal(wc_busy_sessions(&busy, moment(3)), (i + 1) / 2);
+	}
+	wc_busy_note(&busy, &windows[0], moment(4), false);
+	wc_busy_note(&busy, &windows[1], moment(4), true);
+	assert_int_equal(wc_busy_sessions(&busy, moment(5)), 1);
+	wc_busy_note(&busy, &windows[2], moment(5), true);
+	assert_int_equal(wc_busy_sessions(&busy, moment(6)), 0);
+}
+
+/* More than can be counted. */
+static void
+test_many(void **state)
+{
+	WcBusy		busy = 0;
+
+	(void) state;
+	for (int i = 0; i < 70000; i++)
+	{
+		uint32_t	window = 0;
+
+		wc_busy_note(&busy, &window, moment(3), i % 2 == 0);
+	}
+	assert_int_equal(wc_busy_sessions(&busy, moment(3)), 32767);
+	assert_int_equal(wc_busy_sessions(&busy, moment(4)), 32767);
+	assert_int_equal(wc_busy_sessions(&busy, moment(5)), 0);
 }
 
 /* The numbers of windows come round after more than a year. */
@@ -116,8 +154,8 @@ work(void *arg)
 
 	(void) arg;
 	for (int64_t n = 0; n < 2000; n++)
-		wc_busy_note(&shared, &window, n * (WC_BUSY_WINDOW_US / 100));
-	wc_busy_note(&shared, &window, moment(100));
+		wc_busy_note(&shared, &window, n * (WC_BUSY_WINDOW_US / 100), false);
+	wc_busy_note(&shared, &window, moment(100), false);
 	return NULL;
 }
 
@@ -161,6 +199,8 @@ main(void)
 		cmocka_unit_test(test_window_before),
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_halves),
+		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_wraps),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_spin_ends),

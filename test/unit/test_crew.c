@@ -105,7 +105,7 @@ test_no_helper_where_none_is_wanted(void **state)
 	/* as many busy sessions as processors, and for so long that the test ends before */
 	wc_crew_limit(crew, 2);
 	for (int i = 0; i < SESSIONS; i++)
-		wc_busy_note(&busy, &windows[i], wc_clock_monotonic_us() + 600 * INT64_C(1000000));
+		wc_busy_note(&busy, &windows[i], wc_clock_monotonic_us() + 600 * INT64_C(1000000), false);
 	run(crew, &job, false);
 	assert_int_equal(job.helped, 0);
 	wc_crew_free(crew);

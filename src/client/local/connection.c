@@ -408,6 +408,13 @@ wc_connection_try_send(uint8 type, uint8 flags)
 	return true;
 }
 
+void
+wc_connection_waited(bool for_disk)
+{
+	if (wc_connection_live())
+		atomic_store_explicit(&conn.segment->backend_waits, for_disk, memory_order_relaxed);
+}
+
 /* A statement that finds its row in shared memory sends no request, and the next one will probably find its row there, too. */
 void
 wc_connection_rouse(void)

@@ -55,6 +55,9 @@ extern uint64 wc_connection_post(uint8 type, uint8 flags);
  * a processor is idle.  Never fails. */
 extern void wc_connection_rouse(void);
 
+/* A transaction has committed: has it waited for the disk?  Never fails. */
+extern void wc_connection_waited(bool for_disk);
+
 /* How wc_connection_receive behaves when the backend is interrupted. */
 typedef enum WcReceive
 {

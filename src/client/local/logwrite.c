@@ -15,6 +15,7 @@
 #include "channel/flight.h"
 #include "channel/rmgr.h"
 #include "client/local/claim.h"
+#include "client/local/connection.h"
 #include "client/local/logwrite.h"
 
 static bool written;			/* a record of this transaction has been written */
@@ -114,6 +115,7 @@ forget(void)
 void
 wc_stream_committed(void)
 {
+	wc_connection_waited(written && synchronous_commit != SYNCHRONOUS_COMMIT_OFF);
 	if (place != WC_RECORD_NO_PLACE)
 	{
 		wc_flight_ended(wc_places(), place, place_xid, XactLastCommitEnd);

@@ -11,7 +11,7 @@
 #include "wire/message/ring.h"
 
 #define WC_SEGMENT_MAGIC		0x57435347	/* "WCSG" */
-#define WC_PROTOCOL_VERSION		15
+#define WC_PROTOCOL_VERSION		16
 
 #define WC_REQUEST_RING			(64 * 1024)
 #define WC_RESPONSE_RING		(128 * 1024)
@@ -57,6 +57,7 @@ typedef struct WcSegment
 	_Atomic uint32_t backend_sleeping;	/* WcBackendSleep; set by the backend, cleared by the thread that wakes it; a futex */
 	_Atomic uint32_t backend_wants; /* room in the request ring it sleeps for; 0: for an answer */
 	_Atomic uint32_t backend_cpu;	/* where it waits for something brief: the processor, from 1; 0: anything else */
+	_Atomic uint32_t backend_waits; /* 1: its last transaction has waited for the disk */
 
 	/* set by the engine */
 	_Alignas(64) _Atomic uint32_t engine_sleeping;	/* a futex; set by the session's thread, cleared by the process that wakes it */

@@ -8,8 +8,8 @@
 typedef struct Windows
 {
 	uint32_t	newest;			/* its number; they wrap around */
-	uint32_t	count;
-	uint32_t	before;			/* in the window before */
+	uint32_t	count;			/* of halves of sessions */
+	uint32_t	before;			/* likewise, in the window before */
 } Windows;
 
 static Windows
@@ -39,8 +39,9 @@ behind(uint32_t window, Windows w)
 }
 
 void
-wc_busy_note(WcBusy *busy, uint32_t *window, int64_t now_us)
+wc_busy_note(WcBusy *busy, uint32_t *window, int64_t now_us, bool waits)
 {
+	uint32_t	halves = waits ? 1 : 2;
 	uint32_t	now = window_at(now_us);
 	uint64_t	word;
 	uint64_t	changed;
@@ -57,9 +58,9 @@ wc_busy_note(WcBusy *busy, uint32_t *window, int64_t now_us)
 		if (later < 0)
 			return;				/* others are ahead: it is counted the next time */
 		if (later == 0)
-			w.count += w.count < COUNT_MAX;
+			w.count += w.count + halves <= COUNT_MAX ? halves : 0;
 		else
-			w = (Windows) {.newest = now,.count = 1,.before = later == 1 ? w.count : 0};
+			w = (Windows) {.newest = now,.count = halves,.before = later == 1 ? w.count : 0};
 		changed = pack(w);
 	} while (!atomic_compare_exchange_weak(busy, &word, changed));
 }
@@ -71,8 +72,8 @@ wc_busy_sessions(WcBusy *busy, int64_t now_us)
 	int32_t		later = w.newest == 0 ? 2 : behind(window_at(now_us), w);
 
 	if (later == 1)
-		return w.count;
+		return w.count / 2;
 	if (later > 1)
 		return 0;
-	return w.count > w.before ? w.count : w.before;
+	return (w.count > w.before ? w.count : w.before) / 2;
 }
