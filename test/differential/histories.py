@@ -26,7 +26,8 @@ from programs import Guarded, Members
 from sessions import ServerGone, Session, close
 from steps import Stepped
 
-SETUP = ["CREATE EXTENSION IF NOT EXISTS widecol", "CREATE SCHEMA IF NOT EXISTS h", "CREATE SCHEMA IF NOT EXISTS w"]
+# Without what a run that was ended before (of run.py, too) has left there: a partition t0 would be in the way
+SETUP = ["CREATE EXTENSION IF NOT EXISTS widecol", "DROP SCHEMA IF EXISTS h, w CASCADE", "CREATE SCHEMA h", "CREATE SCHEMA w"]
 KINDS = {"steps": Stepped, "beside": Beside, "guarded": Guarded, "members": Members}
 
 
