@@ -220,7 +220,7 @@ CREATE TABLE local_day_heap AS SELECT * FROM local_day;
 CREATE FUNCTION rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE rows text;
 BEGIN
-  EXECUTE 'SELECT md5(string_agg(v::text, '','' ORDER BY v)) FROM ' || query INTO rows;
+  EXECUTE 'SELECT md5(string_agg(v::text, '','' ORDER BY v::text)) FROM ' || query INTO rows;
   RETURN rows;
 END $$;
 CREATE FUNCTION differing(relation text, type text, given text[]) RETURNS SETOF text LANGUAGE sql AS $$
