@@ -12,8 +12,8 @@
 typedef struct WcToucher WcToucher;
 
 /*
- * Begins to touch the memory, which other threads and processes may use meanwhile: its bytes stay as they are.  It must
- * be aligned to 8 bytes, and stay until wc_toucher_stop.
+ * Begins to touch the memory, which other threads and processes may use meanwhile, by atomic accesses: its bytes stay as they are.
+ * It must be aligned to 8 bytes, and stay until wc_toucher_stop.
  */
 extern WcStatus wc_toucher_start(void *memory, size_t len, WcToucher **toucher, WcError *err) WC_WARN_UNUSED;
 

@@ -118,9 +118,9 @@ is(requests("BEGIN; $scanned FOR UPDATE SKIP LOCKED \\g /dev/null\nCOMMIT"), $sc
 my $deletes = q{WITH first AS (SELECT k FROM t WHERE k > 'secretkey4' ORDER BY k LIMIT 1 FOR UPDATE) DELETE FROM t USING first WHERE t.k = first.k};
 is(requests("BEGIN; $deletes; ROLLBACK"), $scan, 'nor does a DELETE of the first row');
 
-my $unread = "WHERE k = 'secretkey12'";
+my $unread = "WHERE k = 'secretkey13'";
 my $locks = requests("BEGIN; SELECT * FROM t $unread FOR UPDATE \\g /dev/null\nCOMMIT", 0);
-$unread =~ s/12/13/;
+$unread =~ s/13/12/;			# not behind the other row
 is(requests("BEGIN; SELECT * FROM t $unread FOR UPDATE \\g /dev/null\nUPDATE t SET v = 'secretvalue' $unread; COMMIT", 0), $locks,
 	'a row that is locked first is known when it is changed');
 ok(wait_until(sub { requests("UPDATE t SET v = 'secretvalue' WHERE k = 'secretkey11'", 0) == 1 }),

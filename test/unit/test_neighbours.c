@@ -264,6 +264,9 @@ gets_that_are_not_answered_in_advance(void **state)
 	wc_neighbours_asked(&s->neighbours, KIT_DATABASE, &get.scan, wc_buf_slice(&s->get), 100);
 	get.scan.filter_text = kit_s("");
 	wc_neighbours_asked(&s->neighbours, KIT_DATABASE, &get.scan, wc_buf_slice(&s->get), WC_GETCACHE_ENTRY_MAX);
+	get.scan.row_offset = 1;
+	wc_neighbours_asked(&s->neighbours, KIT_DATABASE, &get.scan, wc_buf_slice(&s->get), 100);
+	get.scan.row_offset = 0;
 	get.range.stop = kit_s(key_of(2));
 	wc_neighbours_asked(&s->neighbours, KIT_DATABASE, &get.scan, wc_buf_slice(&s->get), 100);
 	assert_int_equal(read_all(s), 0);
@@ -400,6 +403,19 @@ random_get(Site *s, Get *get, WcColumn *column)
 		get->scan.ncolumns = 1;
 		get->scan.columns = column;
 	}
+	if (below(4) == 0)
+		get->scan.row_limit = 1 + below(2);
+	if (below(4) == 0)
+		get->scan.row_offset = below(3);
+	get->scan.reversed = below(6) == 0;
+	get->scan.merged = below(4) == 0;
+	if (!get->scan.rows_by_existence)
+	{
+		get->scan.count_cells = below(6) == 0;
+		get->scan.column_limit = below(4) == 0 ? 1 : 0;
+		get->scan.column_offset = below(4) == 0 ? 1 : 0;
+	}
+	assert_ok(&s->kit, wc_scan_check(&get->scan, &s->kit.err));
 	encode(s, get);
 }
 

@@ -290,10 +290,14 @@ wc_epochs_current(const WcEpochs *e)
 void
 wc_epochs_use_cache(WcEpochs *e)
 {
+	void	   *memory;
+	size_t		len;
 	WcError		err;
 
-	if (!atomic_load_explicit(&e->used, memory_order_relaxed) && !atomic_exchange(&e->used, true) &&
-		wc_toucher_start(e->cache, wc_getcache_bytes(e->cache), &e->toucher, &err) != WC_OK)
+	if (atomic_load_explicit(&e->used, memory_order_relaxed) || atomic_exchange(&e->used, true))
+		return;
+	memory = wc_getcache_atomics(e->cache, &len);
+	if (wc_toucher_start(memory, len, &e->toucher, &err) != WC_OK)
 		wc_log(WC_LOG_WARNING, "the memory for answers to Gets is slow at first: %s", err.message);
 }
 

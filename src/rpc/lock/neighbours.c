@@ -32,10 +32,18 @@ wc_neighbours_free(WcNeighbours *n)
 	wc_arena_free(&n->arena);
 }
 
+/* Is each row's answer the same, whether the scan returns others before it or not? */
+static bool
+is_of_single_rows(const WcScan *scan)
+{
+	return scan->row_limit == 0 && scan->row_offset == 0 && !scan->count_cells && !scan->reversed && scan->distinct_parts == 0;
+}
+
 void
 wc_neighbours_asked(WcNeighbours *n, uint32_t database, const WcScan *scan, WcSlice get, size_t answer_len)
 {
-	if (!wc_answers_takes(scan, get, answer_len) || !wc_getcache_has_room(n->cache, scan->table_id, scan->ranges[0].start))
+	if (!wc_answers_takes(scan, get, answer_len) || !is_of_single_rows(scan) ||
+		!wc_getcache_has_room(n->cache, scan->table_id, scan->ranges[0].start))
 		return;
 	wc_buf_reset(&n->asked, WC_GETCACHE_ENTRY_MAX);
 	wc_buf_append_slice(&n->asked, get);
@@ -60,6 +68,7 @@ begin(WcNeighbours *n)
 		return false;
 	scan = n->scan;
 	scan.ranges = &behind;		/* it is copied */
+	scan.merged = false;		/* in the order of the whole keys, whatever they begin with */
 	n->epoch = wc_getcache_epoch(n->cache);
 	return wc_scanner_open(wc_engine_storage(n->engine), &scan, &at, &n->scanner, &err) == WC_OK;
 }

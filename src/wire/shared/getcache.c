@@ -112,10 +112,11 @@ wc_getcache_size(uint64_t bytes, uint32_t nreaders)
 	return pages_at(nreaders) + (size_t) pages_of(bytes) * PAGE_BYTES;
 }
 
-size_t
-wc_getcache_bytes(const WcGetCache *cache)
+void *
+wc_getcache_atomics(WcGetCache *cache, size_t *len)
 {
-	return pages_at(cache->nreaders) + (size_t) cache->npages * PAGE_BYTES;
+	*len = pages_at(cache->nreaders) + (size_t) cache->npages * PAGE_BYTES - offsetof(WcGetCache, begun);
+	return &cache->begun;
 }
 
 WcGetCache *

@@ -27,8 +27,8 @@ extern size_t wc_getcache_size(uint64_t bytes, uint32_t nreaders);
 /* Lays out fresh, zeroed memory of that size, aligned to 64 bytes. */
 extern WcGetCache *wc_getcache_init(void *memory, uint64_t bytes, uint32_t nreaders);
 
-/* The bytes of a cache, from where it is: as wc_getcache_size. */
-extern size_t wc_getcache_bytes(const WcGetCache *cache);
+/* The part of the memory of which each word is only read and written as an atomic one: all but the first words. */
+extern void *wc_getcache_atomics(WcGetCache *cache, size_t *len);
 
 /* --- readers, each with a number of its own, from 0, and some places ------------- */
 
