@@ -1,8 +1,9 @@
 /*
  * base/touch.h: touches memory before it is needed.
  *
- * The system gives shared memory to its processes page by page, when a page is first touched, which takes longer than most
- * uses of the page.  A thread that touches all pages, while processors are idle, takes that time from those who would wait.
+ * The system gives shared memory to its processes page by page, when a process first touches the page.  This takes longer
+ * than to read or write the page.  So the toucher's thread touches all pages while processors are idle; the threads that use
+ * the memory afterwards do not wait for pages.
  */
 #ifndef WC_BASE_TOUCH_H
 #define WC_BASE_TOUCH_H

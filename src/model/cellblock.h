@@ -53,7 +53,7 @@ extern void wc_block_named(WcBlockWriter *w, uint32_t family, WcSlice bytes);
 /* open: the last row continues in the next block.  end: the scan has no more blocks. */
 extern void wc_block_finish(WcBlockWriter *w, bool open, bool end);
 
-/* Marks a finished block as the last one: what is left of the scan is not wanted.  Its last row does not go on. */
+/* Marks a finished block as the scan's last block, although the scan may have more rows.  The block's last row is complete. */
 extern void wc_block_end(WcBuf *block);
 
 /* Appends the rows of another block, which is the next one of the scan, behind those of w.  True: its last row continues

@@ -52,6 +52,23 @@ kit_getcache(uint64_t bytes, int readers)
 	return wc_getcache_init(memory, bytes, (uint32_t) readers);
 }
 
+void
+kit_get(KitGet *get, uint32_t table, WcSlice row)
+{
+	get->range = (WcRange) {row, row, true, true};
+	wc_scan_init(&get->scan, table);
+	get->scan.nranges = 1;
+	get->scan.ranges = &get->range;
+}
+
+bool
+kit_find_kept(WcGetCache *cache, const KitGet *get, WcSlice bytes, WcBuf *found)
+{
+	wc_buf_reset(found, SIZE_MAX);
+	return wc_getcache_find(cache, WC_GET_ROW, wc_getcache_epoch(cache), get->scan.table_id, get->range.start, bytes, kit_now,
+							found) == WC_GET_FOUND;
+}
+
 WcSlice
 kit_s(const char *s)
 {

@@ -105,6 +105,19 @@ extern WcGetCache *kit_getcache(uint64_t bytes, int readers);
 /* kit_open with a cache of answers, and a table "t" of packing row with one version.  The epochs are freed before the kit. */
 extern struct WcEpochs *kit_open_with_epochs(Kit *kit, WcGetCache *cache);
 
+/* A Get, with the range that its Scan points to. */
+typedef struct KitGet
+{
+	WcRange		range;
+	WcScan		scan;
+} KitGet;
+
+/* Makes a Get of a row of the table, with all columns. */
+extern void kit_get(KitGet *get, uint32_t table, WcSlice row);
+
+/* Looks for the kept answer to the Get, whose encoded Scan is `bytes`, as it is now; it is then in found. */
+extern bool kit_find_kept(WcGetCache *cache, const KitGet *get, WcSlice bytes, WcBuf *found);
+
 extern WcSlice kit_s(const char *s);
 
 /* The key of a numbered row: "r007".  Valid until the call after the next one; one thread. */

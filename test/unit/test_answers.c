@@ -51,24 +51,16 @@ tear_down(void **state)
 	return 0;
 }
 
-/* A Get of the row's columns "a" of family f, in a table; its bytes are in s->get. */
-typedef struct Get
-{
-	WcRange		range;
-	WcColumn	column;
-	WcScan		scan;
-} Get;
-
+/* A Get of the row's column "a" of family f, in a table; its bytes are in s->get. */
 static void
-get_of(Site *s, Get *get, uint32_t table, WcSlice row)
+get_of(Site *s, KitGet *get, uint32_t table, WcSlice row)
 {
-	get->range = (WcRange) {row, row, true, true};
-	get->column = (WcColumn) {.family = 1,.kind = WC_COLUMN_EXACT,.qualifier = kit_s("a")};
-	wc_scan_init(&get->scan, table);
-	get->scan.nranges = 1;
-	get->scan.ranges = &get->range;
+	static WcColumn column;
+
+	column = (WcColumn) {.family = 1,.kind = WC_COLUMN_EXACT,.qualifier = kit_s("a")};
+	kit_get(get, table, row);
 	get->scan.ncolumns = 1;
-	get->scan.columns = &get->column;
+	get->scan.columns = &column;
 	wc_buf_reset(&s->get, SIZE_MAX);
 	wc_scan_encode(&s->get, &get->scan);
 }
@@ -77,7 +69,7 @@ get_of(Site *s, Get *get, uint32_t table, WcSlice row)
 static void
 ask(Site *s, const char *row)
 {
-	Get			get;
+	KitGet		get;
 
 	get_of(s, &get, s->kit.table, kit_s(row));
 	wc_answers_asked(s->answers, KIT_DATABASE, &get.scan, wc_buf_slice(&s->get), 100);
@@ -104,12 +96,10 @@ make_all(Site *s)
 static bool
 find(Site *s, WcSlice row)
 {
-	Get			get;
+	KitGet		get;
 
 	get_of(s, &get, s->kit.table, row);
-	wc_buf_reset(&s->found, SIZE_MAX);
-	return wc_getcache_find(s->cache, WC_GET_ROW, wc_getcache_epoch(s->cache), s->kit.table, row, wc_buf_slice(&s->get), kit_now,
-							&s->found) == WC_GET_FOUND;
+	return kit_find_kept(s->cache, &get, wc_buf_slice(&s->get), &s->found);
 }
 
 /* The value that the kept answer has, "" if the answer has no row; NULL: no answer is kept. */
@@ -300,7 +290,7 @@ static void
 gets_with_a_filter_are_left_out(void **state)
 {
 	Site	   *s = *state;
-	Get			get;
+	KitGet		get;
 
 	get_of(s, &get, s->kit.table, kit_s("r"));
 	get.scan.filter_text = kit_s("PageFilter(1)");
@@ -317,7 +307,7 @@ static void
 gets_without_values_are_kept_apart(void **state)
 {
 	Site	   *s = *state;
-	Get			get;
+	KitGet		get;
 
 	ask(s, "r");
 	get_of(s, &get, s->kit.table, kit_s("r"));
@@ -327,8 +317,7 @@ gets_without_values_are_kept_apart(void **state)
 	wc_answers_asked(s->answers, KIT_DATABASE, &get.scan, wc_buf_slice(&s->get), 0);
 	put(s, "r", "1");
 	assert_int_equal(make_all(s), 2);
-	assert_int_equal(wc_getcache_find(s->cache, WC_GET_ROW, wc_getcache_epoch(s->cache), s->kit.table, kit_s("r"), wc_buf_slice(&s->get),
-									  kit_now, &s->found), WC_GET_FOUND);
+	assert_true(kit_find_kept(s->cache, &get, wc_buf_slice(&s->get), &s->found));
 	assert_string_equal(value_of(s, "r"), "1");
 }
 
@@ -337,7 +326,7 @@ static void
 large_answers_are_left_out(void **state)
 {
 	Site	   *s = *state;
-	Get			get;
+	KitGet		get;
 
 	get_of(s, &get, s->kit.table, kit_s("r"));
 	wc_answers_asked(s->answers, KIT_DATABASE, &get.scan, wc_buf_slice(&s->get), WC_GETCACHE_ENTRY_MAX - s->get.len + 1);

@@ -167,8 +167,8 @@ wc_local_note_snapshot(uint64 number)
 	if (wc_local_knows_snapshot(number))
 		return;
 	known_snapshots = wc_local_grow(known_snapshots, &snapshots_cap, nsnapshots + 1, sizeof(uint64));
-	deferred.releases = wc_local_grow(deferred.releases, &deferred.releases_cap,
-							 nsnapshots + deferred.nreleases + 1, sizeof(uint64));
+	deferred.releases = wc_local_grow(deferred.releases, &deferred.releases_cap, nsnapshots + deferred.nreleases + 1,
+									  sizeof(uint64));
 	known_snapshots[nsnapshots++] = number;
 }
 

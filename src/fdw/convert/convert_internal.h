@@ -29,10 +29,10 @@ extern bool wc_textual_is(Oid type);
 /* wc_codec_encode_bound for value types other than the column's own. */
 extern WcFit wc_fixed_bound(WcCodec *codec, Oid value_type, Datum value, WcBuf *out);
 
-/* Raises that the column cannot hold `what`. */
-/* "column "c" of foreign table "t"", or as much of it as is known. */
+/* The words: column "c" of foreign table "t"; without the table if the codec has none.  palloc'd. */
 extern const char *wc_codec_name(const WcCodecSpec *spec);
 
+/* Raises that the column cannot hold `what`. */
 extern void wc_codec_refuse(const WcCodec *codec, int sqlerrcode, const char *what) pg_attribute_noreturn();
 
 /* A database without an encoding (SQL_ASCII) has bytes that cannot be converted. */

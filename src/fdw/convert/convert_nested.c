@@ -26,7 +26,7 @@
 #include "utils/typcache.h"
 
 #include "compat.h"
-#include "fdw/convert/convert_nested.h"
+#include "fdw/convert/convert_node.h"
 
 #define BOUND_ENDS ",)]"
 

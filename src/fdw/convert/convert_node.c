@@ -11,7 +11,7 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
-#include "fdw/convert/convert_nested.h"
+#include "fdw/convert/convert_node.h"
 
 /* What an array, a range or a multirange is made of, else InvalidOid. */
 static Oid

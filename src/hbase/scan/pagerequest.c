@@ -99,8 +99,8 @@ first_row(const WcHBaseRows *rows, bool *inclusive)
 }
 
 /*
- * Is that row's key too long for HBase to locate the row?  The request then begins before the row, with the key's first
- * bytes, and a filter leaves out what is before the row.
+ * Is the key of the request's first row too long for HBase to locate the row?  The request then begins at the key's first
+ * WC_HBASE_ROW_MAX bytes, and its MultiRowRangeFilter rejects the rows before the first row.
  */
 static bool
 begins_before(const WcHBaseRows *rows)

@@ -79,21 +79,18 @@ tell_storage(WcScanner *s)
 	}
 }
 
-void
-wc_scanblock_begin(const WcScanner *s, WcBlockWriter *w, WcBuf *out)
-{
-	wc_block_begin(w, out, s->in_row);
-	w->provisional_after = s->provisional_after;
-}
-
 WcStatus
-wc_scanblock_fill(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_max, bool *full, WcError *err)
+wc_scanblock_fill(WcScanner *s, WcBlockWriter *w, WcBuf *out, size_t bytes_target, uint64_t rows_max, bool *full, WcError *err)
 {
 	WcReadMeter before = s->storage->ops->meter();
 	WcReadMeter after;
 	WcStatus	status = WC_OK;
 
+	wc_block_begin(w, out, s->in_row);
+	w->provisional_after = s->provisional_after;
 	*full = false;
+	if (bytes_target < WC_SCANBLOCK_LEAST)
+		bytes_target = WC_SCANBLOCK_LEAST;
 	if (rows_max == 0)
 		rows_max = s->scan.batch_rows;
 	if (s->parts == NULL)
@@ -108,7 +105,7 @@ wc_scanblock_fill(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t 
 }
 
 WcStatus
-wc_scanblock_end(WcScanner *s, WcBlockWriter *w, size_t start, bool full, WcStatus status, WcError *err)
+wc_scanblock_end(WcScanner *s, WcBlockWriter *w, bool full, WcStatus status, WcError *err)
 {
 	if (status == WC_OK && w->buf->failed)
 		status = wc_buf_status(w->buf, "cell block", err);
@@ -116,7 +113,7 @@ wc_scanblock_end(WcScanner *s, WcBlockWriter *w, size_t start, bool full, WcStat
 		status = s->storage->ops->recheck_history(s->table, s->lanes[0].families[i].place, s->scan.as_of_ts, err);
 	if (status != WC_OK)
 	{
-		w->buf->len = start;
+		w->buf->len = w->start;
 		s->done = true;
 		s->in_row = false;
 		return status;
@@ -128,14 +125,9 @@ wc_scanblock_end(WcScanner *s, WcBlockWriter *w, size_t start, bool full, WcStat
 WcStatus
 wc_scanblock_next(WcScanner *s, WcBuf *out, size_t bytes_target, WcError *err)
 {
-	size_t		start = out->len;
 	WcBlockWriter w;
 	bool		full;
-	WcStatus	status;
+	WcStatus	status = wc_scanblock_fill(s, &w, out, bytes_target, 0, &full, err);
 
-	if (bytes_target < WC_SCANBLOCK_LEAST)
-		bytes_target = WC_SCANBLOCK_LEAST;
-	wc_scanblock_begin(s, &w, out);
-	status = wc_scanblock_fill(s, &w, bytes_target, 0, &full, err);
-	return wc_scanblock_end(s, &w, start, full, status, err);
+	return wc_scanblock_end(s, &w, full, status, err);
 }

@@ -164,14 +164,15 @@ static WcStatus
 fill_from_parts(WcScanner *s, WcBlockWriter *w, size_t bytes_target, WcError *err)
 {
 	WcScanParts *p = s->parts;
-	size_t		enough = s->groups != NULL ? bytes_target : 2;
+	size_t		target = bytes_target > WC_SCANBLOCK_LEAST ? bytes_target : WC_SCANBLOCK_LEAST;
+	size_t		enough = s->groups != NULL ? target : WC_SCANBLOCK_LEAST;
 	WcStatus	status = WC_OK;
 
 	/* rows that were found before are sent at once */
 	while (status == WC_OK && !s->done && wc_block_size(w) < enough)
 	{
 		pthread_mutex_lock(&p->mutex);
-		p->target = bytes_target;
+		p->target = target;
 		p->wanted = enough;
 		pthread_mutex_unlock(&p->mutex);
 		p->helpers.run(p->helpers.arg, read_block, p);
@@ -182,7 +183,7 @@ fill_from_parts(WcScanner *s, WcBlockWriter *w, size_t bytes_target, WcError *er
 			status = err->status;
 		}
 		else
-			join(p, s, w, bytes_target);
+			join(p, s, w, target);
 		pthread_mutex_unlock(&p->mutex);
 	}
 	return status;
@@ -193,20 +194,15 @@ fill_from_parts(WcScanner *s, WcBlockWriter *w, size_t bytes_target, WcError *er
 WcStatus
 wc_scanner_next(WcScanner *s, WcBuf *out, size_t bytes_target, uint64_t rows_max, WcError *err)
 {
-	size_t		start = out->len;
 	WcBlockWriter w;
 	bool		full;
-	WcStatus	status;
+	WcStatus	status = wc_scanblock_fill(s, &w, out, bytes_target, rows_max, &full, err);
 
-	if (bytes_target < WC_SCANBLOCK_LEAST)
-		bytes_target = WC_SCANBLOCK_LEAST;
-	wc_scanblock_begin(s, &w, out);
-	status = wc_scanblock_fill(s, &w, bytes_target, rows_max, &full, err);
 	if (status == WC_OK && s->parts != NULL)
 	{
 		s->done = false;		/* unless the parts are */
 		status = fill_from_parts(s, &w, bytes_target, err);
 		full = s->in_row;
 	}
-	return wc_scanblock_end(s, &w, start, full, status, err);
+	return wc_scanblock_end(s, &w, full, status, err);
 }

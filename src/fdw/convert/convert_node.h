@@ -1,8 +1,8 @@
 /*
- * fdw/convert/convert_nested.h: what a type is made of, for convert_node.c and convert_nested.c.
+ * fdw/convert/convert_node.h: what a type is made of, for convert_node.c and convert_nested.c.
  */
-#ifndef WC_FDW_CONVERT_CONVERT_NESTED_H
-#define WC_FDW_CONVERT_CONVERT_NESTED_H
+#ifndef WC_FDW_CONVERT_CONVERT_NODE_H
+#define WC_FDW_CONVERT_CONVERT_NODE_H
 
 #include "postgres.h"
 
