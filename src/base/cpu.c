@@ -40,21 +40,28 @@ wc_cpu_here(void)
 }
 
 void
-wc_cpu_stay(int cpu)
+wc_cpu_stay(int where)
 {
-	cpu_set_t	set;
+	cpu_set_t	set = allowed;
 
-	if (cpu == WC_CPU_ANY)
-		set = allowed;
-	else
+	if (where >= 0)
 	{
-		if (cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &allowed))
+		if (where >= CPU_SETSIZE || !CPU_ISSET(where, &allowed))
 			return;
 		CPU_ZERO(&set);
-		CPU_SET(cpu, &set);
+		CPU_SET(where, &set);
 	}
+	else if (where != WC_CPU_ANY && WC_CPU_BUT(where) < CPU_SETSIZE && count > 1)
+		CPU_CLR(WC_CPU_BUT(where), &set);
 	if (CPU_COUNT(&set) > 0)
 		(void) sched_setaffinity(0, sizeof(set), &set);
+}
+
+void
+wc_cpu_let_begin_anywhere(pthread_attr_t *attr)
+{
+	if (CPU_COUNT(&allowed) > 0)
+		(void) pthread_attr_setaffinity_np(attr, sizeof(allowed), &allowed);
 }
 
 /* The C library of Debian 12 has neither the struct nor the function. */

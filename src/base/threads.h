@@ -1,5 +1,5 @@
 /*
- * base/threads.h: mutexes and locks that clang can check (-Wthread-safety).
+ * base/threads.h: starting threads, and mutexes and locks that clang can check (-Wthread-safety).
  *
  * A mutex of core is a WcMutex, a lock for readers and writers a WcRwLock.  They are POSIX's, and so are
  * the functions on them.  The annotations below are read by sh test/threads.sh only:
@@ -18,6 +18,7 @@
 #define WC_BASE_THREADS_H
 
 #include <pthread.h>
+#include <stddef.h>
 #include <time.h>
 
 #ifdef WC_CHECK_THREADS
@@ -51,5 +52,11 @@ extern int	pthread_rwlock_rdlock(WcRwLock *lock) WC_ANNOTATE(acquire_shared_capa
 extern int	pthread_rwlock_wrlock(WcRwLock *lock) WC_ACQUIRES(*lock);
 extern int	pthread_rwlock_unlock(WcRwLock *lock) WC_ANNOTATE(release_generic_capability(*lock));
 #endif
+
+/*
+ * Makes a thread that runs fn(arg), with a stack of so many bytes (0: the system's usual size).  It takes no signals, which are
+ * the main thread's, and runs wherever the process may, also if its maker has to stay somewhere.  Returns 0 or an errno.
+ */
+extern int	wc_thread_start(pthread_t *thread, size_t stack_bytes, void *(*fn) (void *arg), void *arg);
 
 #endif

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/threads.h"
+
 /* The smallest page that systems have. */
 #define PAGE_BYTES 4096
 
@@ -39,7 +41,6 @@ WcStatus
 wc_toucher_start(void *memory, size_t len, WcToucher **toucher, WcError *err)
 {
 	WcToucher  *t = calloc(1, sizeof(*t));
-	pthread_attr_t attr;
 	int			rc;
 
 	*toucher = NULL;
@@ -47,10 +48,7 @@ wc_toucher_start(void *memory, size_t len, WcToucher **toucher, WcError *err)
 		return wc_error(err, WC_NO_MEMORY, "out of memory");
 	t->memory = memory;
 	t->len = len - len % sizeof(uint64_t);
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	rc = pthread_create(&t->thread, &attr, touch, t);
-	pthread_attr_destroy(&attr);
+	rc = wc_thread_start(&t->thread, STACK_BYTES, touch, t);
 	if (rc != 0)
 	{
 		free(t);

@@ -60,6 +60,10 @@
  * one of them does not wait for many others. */
 #define WAKE_AT 3
 
+/* So long after a process has waited for a transaction in flight, each commit wakes the follower, too: probably there will be
+ * another one that waits. */
+#define AWAITED_US 20000
+
 static WcFollowing *following;
 static WcFlight *places;
 static WcClaims *claims;
@@ -305,6 +309,7 @@ await_place(uint16_t place, uint64 xid)
 {
 	if (wc_flight_state(places, place, xid) == WC_FLIGHT_FREE)
 		return;
+	atomic_store_explicit(&following->awaited_us, wc_clock_monotonic_us(), memory_order_relaxed);
 	wc_following_wake();
 	if (spin_for_place(place, xid))
 		return;
@@ -519,6 +524,12 @@ wc_following_await_room(void)
 	}
 }
 
+static bool
+was_awaited(void)
+{
+	return wc_clock_monotonic_us() - atomic_load_explicit(&following->awaited_us, memory_order_relaxed) < AWAITED_US;
+}
+
 void
 wc_following_note_commit(void)
 {
@@ -530,7 +541,7 @@ wc_following_note_commit(void)
 			   !atomic_compare_exchange_weak(&following->asynchronous, &last, XactLastCommitEnd))
 			;
 	}
-	if (atomic_load(&following->asleep) != 0 || wc_flight_count(places) >= WAKE_AT)
+	if (atomic_load(&following->asleep) != 0 || wc_flight_count(places) >= WAKE_AT || was_awaited())
 		wc_following_wake();
 }
 
@@ -571,8 +582,10 @@ wc_following_wake(void)
 {
 	WcShmem    *shmem = wc_shmem();
 
-	if (atomic_load(&shmem->state) == WC_ENGINE_READY)
-		SetLatch(wc_shmem_latch(atomic_load(&shmem->engine_process)));
+	if (atomic_load(&shmem->state) != WC_ENGINE_READY)
+		return;
+	atomic_store_explicit(&following->waker_cpu, (uint32_t) (wc_cpu_here() + 1), memory_order_relaxed);
+	SetLatch(wc_shmem_latch(atomic_load(&shmem->engine_process)));
 }
 
 /* --- replaying ----------------------------------------------------------------- */

@@ -33,6 +33,8 @@ typedef struct WcFollowing
 	_Atomic uint64_t settled;	/* while some transaction has found no place: and so is all else that was read up to here */
 	_Atomic uint64_t image_position;	/* of the newest complete image of the store */
 	_Atomic uint32_t asleep;	/* the follower looks at the log when it is woken, and seldom otherwise */
+	_Atomic uint32_t waker_cpu; /* the processor on which the follower was woken last, and 1; 0: none */
+	_Atomic int64_t awaited_us; /* when a process last waited for a place (wc_clock_monotonic_us) */
 	_Atomic uint32_t replays;	/* the engine is a standby's, or has not taken over since the promotion */
 	_Atomic uint32_t readers;	/* processes that wait for a place to be freed */
 	_Atomic uint64_t asynchronous;	/* the last commit that was not on disk when it ended (synchronous_commit = off) */

@@ -389,7 +389,7 @@ start_thread(WcUpkeeper *u, WcError *err)
 
 	if (u->running)
 		return WC_OK;
-	rc = pthread_create(&u->thread, NULL, upkeeper_main, u);
+	rc = wc_thread_start(&u->thread, 0, upkeeper_main, u);
 	if (rc != 0)
 		return wc_error(err, WC_IO, "could not make the thread for upkeep: %s", strerror(rc));
 	u->running = true;

@@ -287,7 +287,7 @@ make_thread(WcWorkers *w, WcError *err) WC_REQUIRES(w->mutex)
 
 	if (w->thread_made)
 		return WC_OK;
-	rc = pthread_create(&w->thread, NULL, worker_main, w);
+	rc = wc_thread_start(&w->thread, 0, worker_main, w);
 	if (rc != 0)
 		return wc_error(err, WC_IO, "could not make the thread for compactions: %s", strerror(rc));
 	w->thread_made = true;

@@ -6,7 +6,6 @@
  */
 #include "rpc/crew.h"
 
-#include <signal.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -135,21 +134,10 @@ static void
 make_helper(WcCrew *c) WC_REQUIRES(c->mutex)
 {
 	Helper	   *helper = calloc(1, sizeof(*helper));
-	pthread_attr_t attr;
-	sigset_t	all;
-	sigset_t	before;
-	int			rc;
 
 	if (helper == NULL)
 		return;
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&helper->thread, &attr, helper_main, c);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	if (rc != 0)
+	if (wc_thread_start(&helper->thread, STACK_BYTES, helper_main, c) != 0)
 	{
 		free(helper);
 		return;

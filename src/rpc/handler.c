@@ -169,20 +169,26 @@ gave_room(WcHandler *h)
 /*
  * When all processors are busy, the thread does a brief request on the processor of its backend, which waits for it: the
  * two never run at the same time, and otherwise the system would move one of them between processors again and again,
- * each time at the cost of several such requests.
+ * each time at the cost of several such requests.  While a processor is free, the thread keeps away from the backend, which
+ * has the processor for itself and its client.
  */
 static void
 place(WcHandler *h)
 {
 	int64_t		now = wc_clock_monotonic_us();
-	int			cpu = WC_CPU_ANY;
+	int			cpu = (int) atomic_load(&h->segment->backend_cpu) - 1;
+	int			wanted = h->place;
 
 	wc_busy_note(h->options->busy, &h->window, now, atomic_load_explicit(&h->segment->backend_waits, memory_order_relaxed) != 0);
 	if (wc_busy_sessions(h->options->busy, now) >= (uint32_t) h->options->cores)
-		cpu = (int) atomic_load(&h->segment->backend_cpu) - 1;
-	if (cpu != h->cpu)
-		wc_cpu_stay(cpu);
-	h->cpu = cpu;
+		wanted = cpu;
+	else if (cpu != WC_CPU_ANY)
+		wanted = WC_CPU_BUT(cpu);
+	else if (wanted >= 0)
+		wanted = WC_CPU_ANY;
+	if (wanted != h->place)
+		wc_cpu_stay(wanted);
+	h->place = wanted;
 }
 
 /* Changes, while more are made: the backend takes them in, or the session waits. */
@@ -235,7 +241,7 @@ wc_handler_serve(WcHandler *h, WcError *why)
 	WcStatus	status;
 
 	why->status = WC_OK;
-	h->cpu = WC_CPU_ANY;
+	h->place = WC_CPU_ANY;
 	h->dispatch.parts = (WcPartSender) {send_part, h};
 	h->in = wc_segment_requests(h->segment);
 	h->out = wc_segment_responses(h->segment);

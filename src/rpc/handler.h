@@ -27,7 +27,7 @@ typedef struct WcHandler
 	/* the thread's own */
 	uint32_t	window;			/* of options->busy: in which this session was counted last */
 	struct WcOrphan *orphan;	/* for when it ends before its transaction: has its id then */
-	int			cpu;			/* where it has to stay; WC_CPU_ANY */
+	int			place;			/* where it stays (base/cpu.h) */
 	int64_t		gap_us;			/* a moving average of the time from an answer to the next request */
 	WcRingEnd	in;
 	WcRingEnd	out;

@@ -5,7 +5,6 @@
  * guarded by the mutex.  A handler's thread moves itself from the first to the second as its
  * last act.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,20 +38,10 @@ struct WcServer
 	char		why[WC_GONE_TEXT_MAX];	/* set before the handlers are stopped */
 };
 
-static void
-block_signals(sigset_t *before)
-{
-	sigset_t	all;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, before);
-}
-
 WcStatus
 wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 {
 	WcServer   *s = calloc(1, sizeof(*s));
-	sigset_t	before;
 	WcStatus	status;
 
 	if (s == NULL)
@@ -74,12 +63,8 @@ wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 	if (status == WC_OK)
 		status = wc_intake_create(options->engine, s->locktable, options->log, &s->intake, err);
 	if (status == WC_OK)
-	{
-		block_signals(&before);
 		status = wc_applier_start(options->engine, s->epochs, options->catalog_generation, options->writes,
 								  wc_intake_applied(s->intake), &s->applier, err);
-		pthread_sigmask(SIG_SETMASK, &before, NULL);
-	}
 	if (status != WC_OK)
 	{
 		wc_server_free(s);
@@ -144,16 +129,8 @@ handler_main(void *arg)
 static WcStatus
 start_thread(WcHandler *h, WcError *err)
 {
-	pthread_attr_t attr;
-	sigset_t	before;
-	int			rc;
+	int			rc = wc_thread_start(&h->thread, STACK_BYTES, handler_main, h);
 
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	block_signals(&before);
-	rc = pthread_create(&h->thread, &attr, handler_main, h);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
 	if (rc != 0)
 		return wc_error(err, WC_IO, "could not make a session's thread: %s", strerror(rc));
 	return WC_OK;

@@ -7,6 +7,8 @@
 
 #include "miscadmin.h"
 
+#include "base/threads.h"
+
 static void *
 task_main(void *arg)
 {
@@ -21,22 +23,23 @@ task_main(void *arg)
 void
 wc_task_begin(WcTask *task, void (*fn) (void *arg), void *arg)
 {
-	sigset_t	all,
-				before;
-
 	task->fn = fn;
 	task->arg = arg;
 	task->latch = MyLatch;
 	atomic_store(&task->done, false);
 	task->begun = true;
-
-	/* Threads inherit the mask: signals are for the main thread alone. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	task->threaded = pthread_create(&task->thread, NULL, task_main, task) == 0;
+	task->threaded = wc_thread_start(&task->thread, 0, task_main, task) == 0;
 	if (!task->threaded)
+	{
+		sigset_t	all,
+					before;
+
+		/* RocksDB makes threads, which inherit the mask: signals are for the main thread alone */
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &before);
 		(void) task_main(task);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+	}
 }
 
 bool

@@ -35,6 +35,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "base/clock.h"
 #include "base/cpu.h"
 #include "base/limits.h"
 #include "channel/channel.h"
@@ -211,14 +212,9 @@ set_upkeep(bool makes_steps)
 		.history_us = int_setting("widecol.history") * WC_USEC_PER_SEC,
 	};
 	WcError		err;
-	sigset_t	all,
-				before;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	if (wc_engine_set_upkeep(engine, &settings, &err) != WC_OK)
 		ereport(LOG, (errmsg("widecol: %s", err.message)));
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static bool
@@ -338,7 +334,7 @@ take_sessions(void)
 /*
  * How long to sleep.  Commits do not wake the main thread: their log is read a few milliseconds later, several
  * together, or at once if a process waits for one of them.  After a pause without commits the first one wakes it, and so does
- * each commit while several are in flight (wc_following_note_commit).  COMMIT PREPARED never does:
+ * each commit while several are in flight or after a process has waited for one (wc_following_note_commit).  COMMIT PREPARED never does:
  * it is read at the next interval, or when a process waits for it.
  */
 static long
@@ -445,6 +441,24 @@ write_steps(void)
 	}
 }
 
+/*
+ * While a processor is free, this thread does not run where the process runs that has woken it.  That process goes on, and so
+ * does its client, which the system would put on the free processor otherwise.  To wake a program on a processor that sleeps
+ * takes several times as long as to wake it on one's own, and a client is woken more often than this thread.
+ */
+static void
+keep_out_of_the_way(void)
+{
+	static int	place = WC_CPU_ANY;
+	bool		room = wc_busy_sessions(&shmem->busy, wc_clock_monotonic_us()) < (uint32_t) wc_cpu_count();
+	int			cpu = (int) atomic_load_explicit(&wc_following()->waker_cpu, memory_order_relaxed) - 1;
+	int			wanted = room && cpu >= 0 ? WC_CPU_BUT(cpu) : WC_CPU_ANY;
+
+	if (wanted != place)
+		wc_cpu_stay(wanted);
+	place = wanted;
+}
+
 static void
 serve(void)
 {
@@ -459,6 +473,7 @@ serve(void)
 							 timeout, wc_shmem_wait_event(WC_WAIT_ENGINE_MAIN));
 		atomic_store(&wc_following()->asleep, 0);
 		ResetLatch(MyLatch);
+		keep_out_of_the_way();
 		release_orphaned_checkpointer();
 		wc_worker_serve_interrupts();
 		keep_up();

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #include "base/log.h"
 #include "base/slice.h"
 #include "base/status.h"
+#include "base/threads.h"
 
 /* --- status ----------------------------------------------------------------- */
 
@@ -507,6 +509,54 @@ a_thread_stays_on_its_processor(void **state)
 	wc_cpu_stay(WC_CPU_ANY);
 	assert_int_equal(sched_getaffinity(0, sizeof(now), &now), 0);
 	assert_true(CPU_EQUAL(&now, &before));
+
+	/* on any but this one, if there is another */
+	wc_cpu_stay(WC_CPU_BUT(cpu));
+	assert_int_equal(sched_getaffinity(0, sizeof(now), &now), 0);
+	assert_int_equal(CPU_COUNT(&now), CPU_COUNT(&before) > 1 ? CPU_COUNT(&before) - 1 : 1);
+	assert_int_equal(CPU_ISSET(cpu, &now), CPU_COUNT(&before) == 1);
+	wc_cpu_stay(WC_CPU_BUT(CPU_SETSIZE));
+	assert_int_equal(sched_getaffinity(0, sizeof(now), &now), 0);
+	assert_true(CPU_EQUAL(&now, &before));
+}
+
+typedef struct Begun
+{
+	cpu_set_t	cpus;
+	sigset_t	blocked;
+} Begun;
+
+static void *
+note_begin(void *arg)
+{
+	Begun	   *begun = arg;
+
+	sched_getaffinity(0, sizeof(begun->cpus), &begun->cpus);
+	pthread_sigmask(SIG_SETMASK, NULL, &begun->blocked);
+	return NULL;
+}
+
+/* A new thread runs where the process may, wherever its maker has to stay, and takes no signals; its maker takes them. */
+static void
+a_new_thread_is_free_of_its_makers_place(void **state)
+{
+	cpu_set_t	all;
+	sigset_t	mine;
+	Begun		begun;
+	pthread_t	thread;
+
+	(void) state;
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	(void) wc_cpu_count();
+	wc_cpu_stay(wc_cpu_here());
+	assert_int_equal(wc_thread_start(&thread, 0, note_begin, &begun), 0);
+	pthread_join(thread, NULL);
+	assert_true(CPU_EQUAL(&begun.cpus, &all));
+	assert_true(sigismember(&begun.blocked, SIGTERM));
+	assert_true(sigismember(&begun.blocked, SIGUSR1));
+	pthread_sigmask(SIG_SETMASK, NULL, &mine);
+	assert_false(sigismember(&mine, SIGTERM));
+	wc_cpu_stay(WC_CPU_ANY);
 }
 
 int
@@ -514,6 +564,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_stays_on_its_processor),
+		cmocka_unit_test(a_new_thread_is_free_of_its_makers_place),
 		cmocka_unit_test(error_carries_its_texts),
 		cmocka_unit_test(long_error_text_is_cut_between_characters),
 		cmocka_unit_test(every_status_has_its_own_name),

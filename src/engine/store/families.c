@@ -528,7 +528,7 @@ wc_families_start(WcFamilies *f, WcFamiliesSync sync, WcError *err)
 	int			rc;
 
 	f->sync = sync;
-	rc = pthread_create(&f->thread, NULL, families_main, f);
+	rc = wc_thread_start(&f->thread, 0, families_main, f);
 	if (rc != 0)
 		return wc_error(err, WC_IO, "could not make a thread of the storage engine: %s", strerror(rc));
 	f->running = true;

@@ -423,7 +423,7 @@ resumed_in_time(WcHealth *h, uint64_t count)
 	Attempt		a = {.h = h,.count = count};
 	pthread_t	thread;
 
-	if (pthread_create(&thread, NULL, attempt_main, &a) != 0)
+	if (wc_thread_start(&thread, 0, attempt_main, &a) != 0)
 		return false;
 	if (!await_attempt(h, &a))
 	{
@@ -526,7 +526,7 @@ mender_main(void *arg)
 WcStatus
 wc_health_start(WcHealth *h, WcError *err)
 {
-	int			rc = pthread_create(&h->mender, NULL, mender_main, h);
+	int			rc = wc_thread_start(&h->mender, 0, mender_main, h);
 
 	if (rc != 0)
 		return wc_error(err, WC_IO, "could not make a thread of the storage engine: %s", strerror(rc));

@@ -322,7 +322,7 @@ wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uint64_t *catalog_g
 	wc_clock_cond_init(&a->work);
 	wc_clock_cond_init(&a->step_done);
 
-	rc = pthread_create(&a->thread, NULL, applier_main, a);
+	rc = wc_thread_start(&a->thread, 0, applier_main, a);
 	if (rc != 0)
 	{
 		pthread_cond_destroy(&a->work);
