@@ -774,6 +774,23 @@ a_transaction_is_handed_over(void **state)
 	assert_string_equal(take(site, 0, "b"), "1");
 }
 
+/* The thread looks for a message that comes without waking it as long as it has anything of a transaction. */
+static void
+a_batch_without_locks_is_held(void **state)
+{
+	Site	   *site = *state;
+	const WcSession *s = &site->sessions[0].session;
+
+	assert_false(wc_session_holds(s));
+	site_put(site, "a", "1");
+	site_write(site, 0);
+	assert_true(wc_session_holds(s));
+	(void) site_ask_number(site, 0, WC_MSG_HANDED, 1);
+	assert_false(wc_session_holds(s));
+	site->lengths[0] = 0;
+	site_end(site, 0);
+}
+
 static void
 locking_what_was_written_is_cancelled(void **state)
 {
@@ -817,6 +834,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_row_is_taken, site_set_up, site_tear_down),
 		cmocka_unit_test_setup_teardown(nonsense_takes_nothing, site_set_up, site_tear_down),
 		cmocka_unit_test_setup_teardown(a_transaction_is_handed_over, site_set_up, site_tear_down),
+		cmocka_unit_test_setup_teardown(a_batch_without_locks_is_held, site_set_up, site_tear_down),
 		cmocka_unit_test_setup_teardown(locking_what_was_written_is_cancelled, site_set_up, site_tear_down),
 		cmocka_unit_test(stamps_never_forget_a_write),
 		cmocka_unit_test(stamps_know_ranges_of_rows),

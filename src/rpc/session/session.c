@@ -105,7 +105,7 @@ wc_session_free(WcSession *s)
 bool
 wc_session_holds(const WcSession *s)
 {
-	return s->nscanners > 0 || s->nsnapshots > 0 || s->xid != 0;
+	return s->nscanners > 0 || s->nsnapshots > 0 || s->xid != 0 || wc_session_length(s) > 0;
 }
 
 WcStatus
