@@ -184,15 +184,31 @@ DROP FOREIGN TABLE al_b;
 CREATE FOREIGN TABLE al_b (kind text OPTIONS (rowkey '1') COLLATE "C" CHECK (kind = 'b'), id int OPTIONS (rowkey '2'), v int)
   SERVER widecol OPTIONS ("table" 'al_events');
 ALTER TABLE al_events ATTACH PARTITION al_b FOR VALUES IN ('b');
+-- a family that no column maps any more may have been all that some rows have
+CREATE FOREIGN TABLE al_families (k int OPTIONS (rowkey '1'), a int, b int OPTIONS (family 'g'), c int OPTIONS (family 'g'))
+  SERVER widecol;
+ALTER FOREIGN TABLE al_families DROP COLUMN c;
+INSERT INTO al_families VALUES (1, NULL, 10), (2, 5, 6), (3, 7, NULL);
+ALTER FOREIGN TABLE al_families DROP COLUMN b;
+SELECT * FROM al_families;
+-- without such columns all families are mapped
+ALTER FOREIGN TABLE al_families DROP COLUMN a;
+SELECT * FROM al_families;
+ALTER FOREIGN TABLE al_families ADD b int OPTIONS (family 'g', qualifier 'b');
+ALTER FOREIGN TABLE al_families ADD a int;
+SELECT k, a, b FROM al_families;
+UPDATE al_families SET b = NULL;
+ALTER FOREIGN TABLE al_families DROP COLUMN b;
+SELECT * FROM al_families;
 -- a new schema changes nothing
 CREATE SCHEMA al_schema;
 ALTER FOREIGN TABLE al_c SET SCHEMA al_schema;
 SELECT * FROM al_schema.al_c;
 
 SET client_min_messages = warning;
-DROP FOREIGN TABLE al, al_map, al_show, al_other, al_raw, al_cells, al_hash, al_child, al_drop, al_schema.al_c;
+DROP FOREIGN TABLE al, al_map, al_show, al_other, al_raw, al_cells, al_hash, al_child, al_drop, al_families, al_schema.al_c;
 DROP TABLE al_parent, al_events CASCADE;
 DROP SCHEMA al_schema;
 DROP DOMAIN al_text;
 DROP FUNCTION al_one();
-SELECT widecol.drop_table(t) FROM unnest(ARRAY['al', 'al_other', 'al_hash', 'al_child', 'al_drop', 'al_events']) t;
+SELECT widecol.drop_table(t) FROM unnest(ARRAY['al', 'al_other', 'al_hash', 'al_child', 'al_drop', 'al_events', 'al_families']) t;

@@ -427,29 +427,41 @@ has_any_row(WcStored *stored, const WcDefinition *before, WcRelation *wrel)
 }
 
 static bool
-has_cells(WcStored *stored, const WcRelColumn *col)
+has_cell_of(WcStored *stored, WcColumn *column)
 {
-	const WcFamilyDesc *family = wc_table_desc_family(stored->desc,
-													  wc_text_to_utf8(col->family_name, strlen(col->family_name)));
-	WcColumn	column = {.qualifier = col->qualifier};
 	WcClientScan *client_scan;
 	WcScan		scan;
 	WcSlice		key;
 	bool		found;
+
+	wc_scan_init(&scan, stored->desc->id);
+	scan.ncolumns = 1;
+	scan.columns = column;
+	scan.row_limit = 1;
+	client_scan = open_scan(stored, &scan);
+	found = wc_client_next_row(client_scan, &key);
+	wc_client_scan_close(client_scan);
+	return found;
+}
+
+static WcSlice
+utf8_name(const char *name)
+{
+	return wc_text_to_utf8(name, strlen(name));
+}
+
+static bool
+has_cells(WcStored *stored, const WcRelColumn *col)
+{
+	const WcFamilyDesc *family = wc_table_desc_family(stored->desc, utf8_name(col->family_name));
+	WcColumn	column = {.qualifier = col->qualifier};
 
 	if (family == NULL)
 		return false;
 	column.family = family->id;
 	column.kind = col->role == WC_ROLE_MAP ? WC_COLUMN_FAMILY :
 		col->role == WC_ROLE_PREFIX_MAP ? WC_COLUMN_PREFIX : WC_COLUMN_EXACT;
-	wc_scan_init(&scan, stored->desc->id);
-	scan.ncolumns = 1;
-	scan.columns = &column;
-	scan.row_limit = 1;
-	client_scan = open_scan(stored, &scan);
-	found = wc_client_next_row(client_scan, &key);
-	wc_client_scan_close(client_scan);
-	return found;
+	return has_cell_of(stored, &column);
 }
 
 /* --- columns -------------------------------------------------------------------- */
@@ -526,6 +538,45 @@ check_column(WcStored *stored, const WcDefinition *before, WcRelation *wrel,
 				 errdetail("The column reads them with its new encoding, in which they were not written.")));
 }
 
+/* --- families -------------------------------------------------------------------- */
+
+/* As wc_mapping_resolve does, which a definition before the statement has no stored table for. */
+static bool
+maps_family(const WcRelation *wrel, const WcTableDesc *desc, const WcFamilyDesc *family)
+{
+	bool		columns_have_families = false;
+	WcSlice		default_name = utf8_name(wrel->default_family_name);
+
+	for (int i = 0; i < wrel->natts; i++)
+	{
+		const WcRelColumn *col = &wrel->columns[i];
+
+		if (col->family_name == NULL)
+			continue;
+		columns_have_families = true;
+		if (wc_slice_eq(utf8_name(col->family_name), family->name))
+			return true;
+	}
+	if (!columns_have_families || wc_slice_eq(default_name, family->name))
+		return true;
+	return !wrel->family_given && wc_table_desc_family(desc, default_name) == NULL && family == &desc->families[0];
+}
+
+/* Rows are shown for their cells in mapped families. */
+static void
+check_family(WcStored *stored, const WcRelation *old, const WcRelation *new, const WcFamilyDesc *family)
+{
+	WcColumn	column = {.family = family->id,.kind = WC_COLUMN_FAMILY};
+
+	if (!maps_family(old, stored->desc, family) || maps_family(new, stored->desc, family) ||
+		!has_cell_of(stored, &column))
+		return;
+	ereport(NOTICE,
+			(errmsg("foreign table \"%s\" does not map family \"%s\" any more",
+					new->relname, wc_text_from_utf8(family->name)),
+			 errdetail("Rows that have cells in no other mapped family are not shown.")));
+}
+
 /* --- all ------------------------------------------------------------------------ */
 
 static void pg_attribute_noreturn()
@@ -567,4 +618,6 @@ wc_redefine_check(const WcDefinition *before, WcRelation *wrel, const WcTableDes
 		refuse_constants(wrel);
 	for (int i = 0; i < old->natts && i < wrel->natts; i++)
 		check_column(&stored, before, wrel, &old->columns[i], &wrel->columns[i]);
+	for (uint32_t i = 0; i < desc->nfamilies; i++)
+		check_family(&stored, old, wrel, &desc->families[i]);
 }

@@ -42,9 +42,10 @@ extern bool wc_redefine_moves(const WcDefinition *before, const WcRelation *wrel
 
 /*
  * Compares the definition with the one before, both over the stored table desc. 55000 when stored bytes would
- * be read as other values, or other rows be shown than before; a NOTICE about cells that columns leave behind
- * or read with another encoding.  Waits for transactions that have written to the stored table, and keeps
- * others from it to the end of the transaction, when there is something to find out.
+ * be read as other values, or other keys be shown than before; a NOTICE about cells that columns leave behind
+ * or read with another encoding, and about families with cells that are not mapped any more.  Waits for
+ * transactions that have written to the stored table, and keeps others from it to the end of the transaction,
+ * when there is something to find out.
  */
 extern void wc_redefine_check(const WcDefinition *before, WcRelation *wrel, const WcTableDesc *desc);
 
