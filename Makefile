@@ -246,7 +246,10 @@ $(eval $(call unit_rules,tsan))
 unit: unit-asan unit-tsan
 
 # --- fuzzing of core's decoders: clang with libFuzzer (test/fuzz/README) ------------
-FUZZ_CC ?= clang-14
+ifeq ($(origin FUZZ_CC),undefined)
+# Debian 12's, else Debian 13's.
+FUZZ_CC := $(shell for version in 14 19; do command -v clang-$$version && exit; done; echo clang-14)
+endif
 FUZZ_SANITIZE = address,undefined -fno-sanitize-recover=all
 FUZZ_CFLAGS = -std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer $(COMMON) $(CORE_WARNINGS)
 FUZZ_CORE_SRCS := $(call files,base model rowkey filterlang $(WIRE_DIRS) thrift $(READ_DIRS)) src/engine/rocks/cellkey.c \

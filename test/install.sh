@@ -28,11 +28,41 @@ compiles_cxx()
 	echo '#include <string>' | "$(printf '%s\n' "${CC:-gcc}" | sed -e 's/clang/clang++/' -e 's/gcc/g++/')" -E -x c++ - -o /dev/null
 }
 
-# clang with its sanitizers and libFuzzer (make fuzz).
+# Is there a package of this name?
+is_offered()
+{
+	apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [0-9]'
+}
+
+# Of the clang for make fuzz: FUZZ_CC's, else, as in the Makefile, the one that is here, else the one this Debian has.
+clang_version()
+{
+	case ${FUZZ_CC:-} in
+	clang-*)
+		echo "${FUZZ_CC#clang-}"
+		return
+		;;
+	esac
+	for version in 14 19; do
+		if command -v "clang-$version" >/dev/null 2>&1; then
+			echo "$version"
+			return
+		fi
+	done
+	for version in 14 19; do
+		if is_offered "clang-$version"; then
+			echo "$version"
+			return
+		fi
+	done
+	echo 14
+}
+
+# clang with its sanitizers and libFuzzer.
 fuzzes()
 {
 	echo 'int LLVMFuzzerTestOneInput(const char *data, long size); int LLVMFuzzerTestOneInput(const char *data, long size) { return 0; }' |
-		"${FUZZ_CC:-clang-14}" -fsanitize=fuzzer,address,undefined -x c - -o /dev/null
+		"${FUZZ_CC:-clang-$(clang_version)}" -fsanitize=fuzzer,address,undefined -x c - -o /dev/null
 }
 
 has_file()
@@ -54,7 +84,7 @@ server_version()
 		fi
 	done
 	for version in 15 17 16 18; do
-		if [ -n "$(apt-cache policy "postgresql-server-dev-$version" 2>/dev/null | grep 'Candidate: [0-9]')" ]; then
+		if is_offered "postgresql-server-dev-$version"; then
 			echo "$version"
 			return
 		fi
@@ -78,8 +108,8 @@ look()
 		missing="$missing postgresql-SERVER postgresql-server-dev-SERVER"
 	fi
 	if [ "$purpose" = check-all ]; then
-		need clang-14 command -v "${FUZZ_CC:-clang-14}"
-		need libclang-rt-14-dev fuzzes
+		need clang-CLANG command -v "${FUZZ_CC:-clang-$(clang_version)}"
+		need libclang-rt-CLANG-dev fuzzes
 	fi
 	if [ "$purpose" = hbase ]; then
 		need default-jdk-headless command -v javac
@@ -106,7 +136,7 @@ look
 # The list to print: with versions, as far as they are known.
 named()
 {
-	printf '%s' "$missing" | sed "s/SERVER/$(server_version | sed 's/none/15/')/g"
+	printf '%s' "$missing" | sed "s/SERVER/$(server_version | sed 's/none/15/')/g; s/CLANG/$(clang_version)/g"
 }
 
 if ! command -v apt-get >/dev/null 2>&1; then
@@ -129,7 +159,7 @@ version=$(server_version)
 [ "$version" != none ] || case $missing in
 *SERVER*) die "this Debian offers none of PostgreSQL 15 to 18 with header files (postgresql-server-dev-15)" ;;
 esac
-packages=$(printf '%s' "$missing" | sed "s/SERVER/$version/g")
+packages=$(printf '%s' "$missing" | sed "s/SERVER/$version/g; s/CLANG/$(clang_version)/g")
 
 # Installing Debian's server package makes and starts a cluster, which nobody
 # asked for here: say no as long as that takes, unless somebody has already said something.
