@@ -102,9 +102,10 @@ class Changes:
 
     @staticmethod
     def settle():
+        """Without the dead rows of the statements before: VACUUM and a major compaction remove them."""
         psql("VACUUM ANALYZE b_heap")
         for kind in KINDS[1:]:
-            psql(f"SELECT widecol.flush('b_{kind}')")
+            psql(f"SELECT widecol.flush('b_{kind}'), widecol.major_compact('b_{kind}')")
             psql(f"ANALYZE b_{kind}")
 
     def refill(self):
