@@ -79,7 +79,10 @@ fi
 mkdir -p "$dir" && chmod 700 "$dir" || die "cannot make $dir"
 echo "made by test/demo.sh, which removes it" >"$dir/$mark"
 [ -z "$run_user" ] || chown "$run_user" "$dir"
-in_dir / test -w "$dir" || die "$run_user cannot reach $dir: set WIDECOL_DEMO_DIR"
+in_dir / test -w "$dir" || {
+	rm -rf "$dir"
+	die "$run_user cannot reach $dir: set WIDECOL_DEMO_DIR"
+}
 private_server "$dir/server" || die "cannot make a private copy of the server in $dir/server"
 
 say "making and starting a private cluster in $dir"
@@ -105,6 +108,15 @@ done
 say "the four questions"
 query -d demo -f "$top/test/demo/questions.sql" || die "the questions failed, see $dir/server.log"
 
+# The settings with which the demo was started, for the command that stops it.
+settings=
+[ -z "${WIDECOL_DEMO_DIR:-}" ] || settings="WIDECOL_DEMO_DIR=$dir "
+[ -z "${WIDECOL_USER:-}" ] || settings="${settings}WIDECOL_USER=$WIDECOL_USER "
+script=$0
+case $script in
+*[!A-Za-z0-9/._-]*) script="'$(printf '%s\n' "$script" | sed "s/'/'\\\\''/g")'" ;;
+esac
+
 # Debian's psql is in the path; another's may not be.
 client=psql
 command -v psql >/dev/null 2>&1 || client=$psql
@@ -116,5 +128,5 @@ The demo is running.  Connect:
 
 Stop it:
 
-  sh $0 stop
+  ${settings}sh $script stop
 END

@@ -7,6 +7,10 @@ set -u
 . "$(dirname -- "$0")/env.sh"
 
 purpose=${1:-check}
+case $purpose in
+demo | check | check-all | hbase) ;;
+*) die "usage: sh test/install.sh [demo|check|check-all|hbase]" ;;
+esac
 missing=
 
 need()							# package, then a command that succeeds when it is there

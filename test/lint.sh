@@ -11,7 +11,10 @@ export LC_ALL
 CC=${CC:-gcc}
 PG_CONFIG=${PG_CONFIG:-pg_config}
 verbose=${1:-}
-pg_include=$("$PG_CONFIG" --includedir-server) || exit 1
+pg_include=$("$PG_CONFIG" --includedir-server) || {
+	echo "$0: no pg_config; sh test/install.sh installs what is missing" >&2
+	exit 1
+}
 
 read_folders="read read/cell read/txn read/filter read/scan"
 engine_folders="engine/rocks engine/copies engine/store engine/source engine/forget engine/catalog engine/write engine/estimate engine"
