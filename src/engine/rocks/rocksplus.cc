@@ -88,11 +88,12 @@ wc_rocksplus_set_quiet(bool on)
 namespace
 {
 
-/* RocksDB's log ends before the end of its last write.  A wrong checksum is another matter. */
+/* RocksDB's log ends before the end of its last write; or, after a loss of power, pages of the last writes are missing. */
 bool
 ends_in_a_write(const char *text)
 {
-	static const char *const ends[] = {"truncated header", "truncated record body", "error reading trailing data"};
+	static const char *const ends[] = {"truncated header", "truncated record body", "error reading trailing data",
+		"checksum mismatch"};
 
 	return strstr(text, ".log: dropping ") != nullptr &&
 		std::any_of(std::begin(ends), std::end(ends), [=](const char *end) { return strstr(text, end) != nullptr; });
