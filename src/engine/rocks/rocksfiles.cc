@@ -144,6 +144,16 @@ struct WcRocksFiles
 		return first;
 	}
 
+	/* The files have used sequence numbers that the log does not have (rocksplus.cc, NoGaps).  If this fails, so do all
+	 * writes until RocksDB begins a new log. */
+	void note_in_log()
+	{
+		rocksdb::WriteBatch none;
+
+		(void) none.PutLogData("taken in");
+		(void) db->Write(rocksdb::WriteOptions(), &none);
+	}
+
 	rocksdb::Status take_in(const rocksdb::WriteBatch *batch)
 	{
 		Changes		changes;
@@ -170,7 +180,10 @@ struct WcRocksFiles
 			arg.options.write_global_seqno = false;
 			args.push_back(arg);
 		}
-		return db->IngestExternalFiles(args);
+		status = db->IngestExternalFiles(args);
+		if (status.ok())
+			note_in_log();
+		return status;
 	}
 
 	~WcRocksFiles()

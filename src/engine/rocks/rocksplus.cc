@@ -23,6 +23,8 @@
 #include <rocksdb/perf_context.h>
 #include <rocksdb/perf_level.h>
 #include <rocksdb/version.h>
+#include <rocksdb/wal_filter.h>
+#include <rocksdb/write_batch.h>
 
 extern "C"
 {
@@ -131,10 +133,56 @@ private:
 
 }
 
+namespace
+{
+
+/*
+ * After a loss of power a file of RocksDB's log may lack its last writes although the next file has some.  RocksDB 7.8 reads
+ * both, if the first one ends behind a whole write.  This ends the reading at the first gap in the sequence numbers.
+ * Files that were taken in use numbers, too: then a write without changes follows (wc_rocksfiles_take_in).
+ */
+class NoGaps : public rocksdb::WalFilter
+{
+public:
+	void ColumnFamilyLogNumberMap(const std::map<uint32_t, uint64_t> &, const std::map<std::string, uint32_t> &) override
+	{
+		next = 0;
+	}
+
+	WalProcessingOption LogRecordFound(unsigned long long file, const std::string &, const rocksdb::WriteBatch &batch,
+									   rocksdb::WriteBatch *, bool *) override
+	{
+		uint64_t	first;		/* a batch begins with its sequence number */
+
+		memcpy(&first, batch.Data().data(), sizeof(first));
+		if (next != 0 && first > next && batch.Count() > 0)
+		{
+			if (!quiet)
+				wc_log(WC_LOG_INFO, "the log of the stored tables lacks writes before its file %06llu, as after a loss of power; the "
+					   "server's log has the rest", file);
+			return WalProcessingOption::kStopReplay;
+		}
+		next = first + batch.Count();
+		return WalProcessingOption::kContinueProcessing;
+	}
+
+	const char *Name() const override { return "widecol"; }
+
+private:
+	static thread_local uint64_t next;	/* sequence number; 0: none was read yet.  One thread opens a database */
+};
+
+thread_local uint64_t NoGaps::next;
+NoGaps		no_gaps;
+
+}
+
 void
 wc_rocksplus_log_to_server(rocksdb_options_t *options, bool salvage)
 {
 	options_of(options)->info_log = std::make_shared<ServerLogger>(salvage);
+	if (!salvage)
+		options_of(options)->wal_filter = &no_gaps;
 }
 
 /* --- files ----------------------------------------------------------------*/
