@@ -2,6 +2,7 @@
  * engine/engine.c: opening and closing the store.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -334,6 +335,37 @@ wc_engine_spill(const WcEngine *engine)
 	return &engine->spill;
 }
 
+/* Does the store's log note which gaps are none?  Builds of widecol that did not note that have not made this file. */
+#define FILE_GAPS_NOTED "GAPS_NOTED"
+
+static WcStatus
+end_at_gaps(const char *path, rocksdb_options_t *db_options, WcError *err)
+{
+	char		file[WC_PATH_MAX];
+	WcStatus	status = wc_file_join(file, path, FILE_GAPS_NOTED, err);
+
+	if (status == WC_OK && access(file, F_OK) == 0)
+		wc_rocksplus_end_at_gaps(db_options);
+	return status;
+}
+
+/* Called when the store is open: RocksDB reads no log again that it has read then. */
+static WcStatus
+note_gaps(const char *path, WcError *err)
+{
+	char		file[WC_PATH_MAX];
+	WcStatus	status = wc_file_join(file, path, FILE_GAPS_NOTED, err);
+	int			fd;
+
+	if (status != WC_OK || access(file, F_OK) == 0)
+		return status;
+	fd = open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return wc_file_error(err, "make file", file);
+	close(fd);
+	return wc_file_sync_parent(file, err);
+}
+
 static WcStatus
 open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 {
@@ -348,6 +380,8 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 		status = wc_error(err, WC_UNSUPPORTED, "librocksdb is another version than the one that widecol was compiled with");
 	else
 		status = find_store(engine, options, err);
+	if (status == WC_OK)
+		status = end_at_gaps(options->path, db_options, err);
 	wc_health_watch(&engine->health, db_options);
 	wc_counts_watch(engine, db_options);
 
@@ -359,6 +393,8 @@ open_store(WcEngine *engine, const WcEngineOptions *options, WcError *err)
 		status = wc_identity_begin(&engine->identity, options, err);
 	if (status == WC_OK)
 		status = open_database(engine, options->path, db_options, list, nlist, err);
+	if (status == WC_OK)
+		status = note_gaps(options->path, err);
 	if (status == WC_OK)
 		status = make_spill_directory(engine, options, err);
 	if (status == WC_OK)

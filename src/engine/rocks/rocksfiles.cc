@@ -144,8 +144,8 @@ struct WcRocksFiles
 		return first;
 	}
 
-	/* The files have used sequence numbers that the log does not have (rocksplus.cc, NoGaps).  If this fails, so do all
-	 * writes until RocksDB begins a new log. */
+	/* The files have used sequence numbers that the log does not have (wc_rocksplus_end_at_gaps).  If this fails, so do
+	 * all writes until RocksDB begins a new log, and the logs before are not read again. */
 	void note_in_log()
 	{
 		rocksdb::WriteBatch none;

@@ -136,11 +136,7 @@ private:
 namespace
 {
 
-/*
- * After a loss of power a file of RocksDB's log may lack its last writes although the next file has some.  RocksDB 7.8 reads
- * both, if the first one ends behind a whole write.  This ends the reading at the first gap in the sequence numbers.
- * Files that were taken in use numbers, too: then a write without changes follows (wc_rocksfiles_take_in).
- */
+/* wc_rocksplus_end_at_gaps */
 class NoGaps : public rocksdb::WalFilter
 {
 public:
@@ -152,9 +148,11 @@ public:
 	WalProcessingOption LogRecordFound(unsigned long long file, const std::string &, const rocksdb::WriteBatch &batch,
 									   rocksdb::WriteBatch *, bool *) override
 	{
-		uint64_t	first;		/* a batch begins with its sequence number */
+		uint64_t	first = 0;
 
-		memcpy(&first, batch.Data().data(), sizeof(first));
+		/* a batch begins with its sequence number, the low byte first */
+		for (int i = 0; i < 8; i++)
+			first |= (uint64_t) (uint8_t) batch.Data()[i] << 8 * i;
 		if (next != 0 && first > next && batch.Count() > 0)
 		{
 			if (!quiet)
@@ -181,8 +179,14 @@ void
 wc_rocksplus_log_to_server(rocksdb_options_t *options, bool salvage)
 {
 	options_of(options)->info_log = std::make_shared<ServerLogger>(salvage);
-	if (!salvage)
-		options_of(options)->wal_filter = &no_gaps;
+	if (salvage)
+		options_of(options)->wal_filter = nullptr;
+}
+
+void
+wc_rocksplus_end_at_gaps(rocksdb_options_t *options)
+{
+	options_of(options)->wal_filter = &no_gaps;
 }
 
 /* --- files ----------------------------------------------------------------*/

@@ -59,6 +59,15 @@ extern bool wc_rocksplus_fits(rocksdb_options_t *options);
 extern void wc_rocksplus_log_to_server(rocksdb_options_t *options, bool salvage);
 
 /*
+ * After a loss of power a file of RocksDB's log may lack its last writes although the next file has some: RocksDB begins a file
+ * before it syncs the one before.  RocksDB 7.8 reads both, if the first one ends behind a whole write.  With these options the
+ * reading ends at the first gap in the sequence numbers.  Files that were taken in have used numbers, too: a write without
+ * changes follows them (wc_rocksfiles_take_in), before which a gap is none.  Not for logs of builds of widecol that did not
+ * write that.
+ */
+extern void wc_rocksplus_end_at_gaps(rocksdb_options_t *options);
+
+/*
  * Two changes to how RocksDB uses files.  Whenever a column family is made, dropped or altered, RocksDB writes the options
  * of all column families to a file OPTIONS and reads the file again, while all writers wait.  Options come from the
  * catalog, and nothing reads the file; so this prevents RocksDB from writing it.  And RocksDB opens its directory once for
