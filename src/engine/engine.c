@@ -2,7 +2,6 @@
  * engine/engine.c: opening and closing the store.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -349,21 +348,16 @@ end_at_gaps(const char *path, rocksdb_options_t *db_options, WcError *err)
 	return status;
 }
 
-/* Called when the store is open: RocksDB reads no log again that it has read then. */
+/* Called when the database is open: RocksDB has read all logs of earlier engines, and does not read them again. */
 static WcStatus
 note_gaps(const char *path, WcError *err)
 {
 	char		file[WC_PATH_MAX];
 	WcStatus	status = wc_file_join(file, path, FILE_GAPS_NOTED, err);
-	int			fd;
 
 	if (status != WC_OK || access(file, F_OK) == 0)
 		return status;
-	fd = open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return wc_file_error(err, "make file", file);
-	close(fd);
-	return wc_file_sync_parent(file, err);
+	return wc_file_replace_text(file, "", err);
 }
 
 static WcStatus

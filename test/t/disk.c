@@ -8,7 +8,7 @@
  *     b inode process   a sync begins
  *     s inode process   ... and has ended: bytes that had been written when it began are on the disk
  *
- * While a file of this name with ".hold" behind it exists, syncs of RocksDB's log wait.
+ * While there is a file with the name of WIDECOL_DISK and ".hold", syncs of RocksDB's log wait.
  *
  * The line of a write comes after the write.  So a reader of the file may take bytes for lost that are on the disk, but
  * never the other way round.

@@ -144,14 +144,18 @@ struct WcRocksFiles
 		return first;
 	}
 
-	/* The files have used sequence numbers that the log does not have (wc_rocksplus_end_at_gaps).  If this fails, so do
-	 * all writes until RocksDB begins a new log, and the logs before are not read again. */
-	void note_in_log()
+	/* The files have used sequence numbers that the log does not have (wc_rocksplus_end_at_gaps).  If the note's
+	 * write fails, so do all writes until RocksDB begins a new log, and the logs before are not read again. */
+	rocksdb::Status take_in_and_note(const std::vector<rocksdb::IngestExternalFileArg> &args)
 	{
-		rocksdb::WriteBatch none;
+		rocksdb::WriteBatch note;
+		rocksdb::Status status = note.PutLogData("taken in");
 
-		(void) none.PutLogData("taken in");
-		(void) db->Write(rocksdb::WriteOptions(), &none);
+		if (status.ok())
+			status = db->IngestExternalFiles(args);
+		if (status.ok())
+			(void) db->Write(rocksdb::WriteOptions(), &note);
+		return status;
 	}
 
 	rocksdb::Status take_in(const rocksdb::WriteBatch *batch)
@@ -180,10 +184,7 @@ struct WcRocksFiles
 			arg.options.write_global_seqno = false;
 			args.push_back(arg);
 		}
-		status = db->IngestExternalFiles(args);
-		if (status.ok())
-			note_in_log();
-		return status;
+		return take_in_and_note(args);
 	}
 
 	~WcRocksFiles()

@@ -313,7 +313,8 @@ begin_log(WcHealth *h, uint64_t count)
 }
 
 /*
- * An empty write shows whether RocksDB takes writes.  RocksDB reports errors before it records them, so that
+ * An empty write shows whether RocksDB takes writes, and tells that the sequence number of begin_log's write, which is not in
+ * the log, is no gap (wc_rocksplus_end_at_gaps).  RocksDB reports errors before it records them, so that
  * resuming may come too early and find nothing to do. count as above.
  */
 static bool
