@@ -97,6 +97,8 @@ sweep(WcUpkeeper *u, WcStore *store, const WcCounted *superseded, const WcCounte
 	int64_t		since = wc_clock_monotonic_us();
 	WcStatus	status;
 
+	atomic_store(&store->flushed_superseded, 0);
+	atomic_store(&store->flushed_dated, 0);
 	wc_running_begin(&running, store, WC_PROGRESS_UPKEEP, 0);
 	wc_running_phase(&running, WC_PHASE_FORGET, keys);
 	options.running = &running;
@@ -201,21 +203,6 @@ expire_when_due(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcError
  * are gone.
  */
 
-/* Takes the range in which steps have deleted, when the steps of the whole range are done.  False: no range. */
-static bool
-take_swept(WcStore *store, WcSwept *swept)
-{
-	bool		whole;
-
-	pthread_mutex_lock(&store->engine->write_mutex);
-	whole = store->swept.whole;
-	*swept = store->swept;
-	if (whole)
-		store->swept = (WcSwept) {.start = WC_BUF_INIT,.stop = WC_BUF_INIT};
-	pthread_mutex_unlock(&store->engine->write_mutex);
-	return whole;
-}
-
 static WcStatus
 compact_range(WcUpkeeper *u, WcStore *store, WcSlice start, WcSlice stop, WcError *err)
 {
@@ -238,12 +225,11 @@ compact_swept(WcUpkeeper *u, WcStore *store, WcError *err)
 	WcSwept		swept;
 	WcStatus	status;
 
-	if (!take_swept(store, &swept))
+	if (!wc_store_take_swept(store, &swept))
 		return WC_OK;
 	status = compact_range(u, store, swept.start.failed ? none : wc_buf_slice(&swept.start),
 						   swept.stop.failed || swept.to_the_end ? none : wc_buf_slice(&swept.stop), err);
-	wc_buf_free(&swept.start);
-	wc_buf_free(&swept.stop);
+	wc_swept_free(&swept);
 	return status;
 }
 

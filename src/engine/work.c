@@ -71,8 +71,9 @@ run_pass(WcStore *store, WcRunning *running, WcPassOptions *options, WcError *er
 static WcStatus
 flush_store(WcStore *store, const WcReadPoint *at, WcError *err)
 {
+	WcMarks		marks = wc_marks(store);
 	WcPassOptions options = {
-		.kind = WC_STEP_FLUSH,.from_ts = wc_marks(store).flushed_ts,.until_ts = store->engine->last_ts,
+		.kind = WC_STEP_FLUSH,.from_ts = marks.flushed_ts,.until_ts = store->engine->last_ts,
 		.dated_until_ts = INT64_MAX,.now_us = clock_of(store, at),.cancel = at->cancel
 	};
 	WcRunning	running;
@@ -85,7 +86,37 @@ flush_store(WcStore *store, const WcReadPoint *at, WcError *err)
 	if (status == WC_OK)
 		status = wc_files_flush(store, at->cancel, err);
 	wc_running_end(&running);
+	if (status == WC_OK)
+	{
+		atomic_store(&store->flushed_superseded, marks.superseded);
+		atomic_store(&store->flushed_dated, marks.dated);
+	}
 	return status;
+}
+
+/* Compacts the files of the whole store. */
+static WcStatus
+compact_files(WcStore *store, WcRunning *running, const WcReadPoint *at, WcError *err)
+{
+	WcSwept		swept;
+	bool		was_swept = wc_store_take_swept(store, &swept);	/* upkeep need not do the same again */
+	WcStatus	status;
+
+	wc_running_phase(running, WC_PHASE_FLUSH, 0);
+	status = wc_files_flush(store, at->cancel, err);
+	if (status == WC_OK)
+		status = wc_files_compact(store, wc_slice(NULL, 0), wc_slice(NULL, 0), running, at->cancel, err);
+	if (was_swept && status != WC_OK)
+		wc_store_put_back_swept(store, &swept);
+	else if (was_swept)
+		wc_swept_free(&swept);
+	return status;
+}
+
+static uint64_t
+smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
 }
 
 /* HBase's compactions read files, not the memstore: only cells that have been flushed. */
@@ -102,19 +133,16 @@ compact_store(WcStore *store, bool major, const WcReadPoint *at, WcError *err)
 	WcStatus	status = wc_files_check(store, "compact", err);
 
 	wc_running_begin(&running, store, major ? WC_PROGRESS_MAJOR_COMPACTION : WC_PROGRESS_COMPACTION, at->pid);
-	if (major && !cells)
+	if (major)
 	{
-		/* it goes through all that was counted */
-		options.superseded = marks.superseded;
-		options.dated = marks.dated;
+		/* it goes through all that was counted, but for what has not been flushed */
+		options.superseded = cells ? smaller(atomic_exchange(&store->flushed_superseded, 0), marks.superseded) : marks.superseded;
+		options.dated = cells ? smaller(atomic_exchange(&store->flushed_dated, 0), marks.dated) : marks.dated;
 	}
 	if (status == WC_OK)
 		status = run_pass(store, &running, &options, err);
-	wc_running_phase(&running, WC_PHASE_FLUSH, 0);
 	if (status == WC_OK)
-		status = wc_files_flush(store, at->cancel, err);
-	if (status == WC_OK)
-		status = wc_files_compact(store, wc_slice(NULL, 0), wc_slice(NULL, 0), &running, at->cancel, err);
+		status = compact_files(store, &running, at, err);
 	wc_running_end(&running);
 	return status;
 }

@@ -234,6 +234,35 @@ superseded_versions_go(void **state)
 	kit_close(&kit);
 }
 
+/* A flush and a major compaction on request leave upkeep nothing to do, but for what was not flushed. */
+static void
+a_compaction_on_request_is_enough(void **state)
+{
+	EACH_PACKING(p)
+	{
+		uint64_t	left = *p == WC_PACKING_CELL ? 500 : 0;
+		Kit			kit;
+		WcSwept		swept;
+		uint64_t	steps;
+
+		open_with(&kit, *p);
+		put_rows(&kit, 0, ROWS);
+		delete_rows(&kit, 0, ROWS, KIT_LATEST);
+		kit_flush(&kit);
+		put_rows(&kit, ROWS, 2 * ROWS);
+		delete_rows(&kit, ROWS, ROWS + 500, KIT_LATEST);
+		kit_compact(&kit, true);
+		assert_int_equal(wc_marks(kit_store(&kit, 1)).superseded, left);
+		assert_false(wc_store_take_swept(kit_store(&kit, 1), &swept));
+		kit_compact(&kit, true);
+		assert_int_equal(wc_marks(kit_store(&kit, 1)).superseded, left);
+		steps = kit.engine->applied;
+		upkeep(&kit, DELAY);
+		assert_int_equal(kit.engine->applied, steps);
+		kit_close(&kit);
+	}
+}
+
 /* Expired cells are removed from the files, some time after their TTL's end. */
 static void
 expired_cells_go(void **state)
@@ -381,6 +410,7 @@ main(void)
 		cmocka_unit_test(little_is_let_be),
 		cmocka_unit_test(dated_markers_stay_for_longer),
 		cmocka_unit_test(superseded_versions_go),
+		cmocka_unit_test(a_compaction_on_request_is_enough),
 		cmocka_unit_test(expired_cells_go),
 		cmocka_unit_test(nothing_is_done_unless_it_is_to_be),
 		cmocka_unit_test(a_standby_tidies_its_files),

@@ -73,11 +73,50 @@ wc_store_unref(WcStore *store)
 	wc_marks_free(&store->marks);
 	wc_deadruns_destroy(&store->dead);
 	wc_scancache_destroy(&store->scancache);
-	wc_buf_free(&store->swept.start);
-	wc_buf_free(&store->swept.stop);
+	wc_swept_free(&store->swept);
 	pthread_mutex_destroy(&store->memkeys_mutex);
 	pthread_mutex_destroy(&store->attrs_mutex);
 	free(store);
+}
+
+void
+wc_swept_free(WcSwept *swept)
+{
+	wc_buf_free(&swept->start);
+	wc_buf_free(&swept->stop);
+}
+
+bool
+wc_store_take_swept(WcStore *store, WcSwept *swept)
+{
+	bool		whole;
+
+	pthread_mutex_lock(&store->engine->write_mutex);
+	whole = store->swept.whole;
+	if (whole)
+	{
+		*swept = store->swept;
+		store->swept = (WcSwept) {.start = WC_BUF_INIT,.stop = WC_BUF_INIT};
+	}
+	pthread_mutex_unlock(&store->engine->write_mutex);
+	return whole;
+}
+
+void
+wc_store_put_back_swept(WcStore *store, WcSwept *swept)
+{
+	pthread_mutex_lock(&store->engine->write_mutex);
+	if (store->swept.any)
+	{
+		/* steps have deleted again: all of it, instead of two ranges */
+		wc_buf_reset(&store->swept.start, 0);
+		store->swept.to_the_end = true;
+		store->swept.whole = true;
+		wc_swept_free(swept);
+	}
+	else
+		store->swept = *swept;
+	pthread_mutex_unlock(&store->engine->write_mutex);
 }
 
 char *

@@ -82,6 +82,8 @@ struct WcStore
 	WcScanCache scancache;		/* likewise */
 	struct WcRangeWatch *watches;	/* this and the next one are guarded by the engine's write mutex */
 	WcSwept		swept;			/* until its files are compacted */
+	_Atomic uint64_t flushed_superseded,	/* packing cell: of the marks' counts, what was flushed at the last flush, and has not */
+				flushed_dated;	/* been compacted since; 0 after a start */
 	WcStoreUpkeep upkeep;
 	WcStoreCounts counts;
 	WcMutex		memkeys_mutex;	/* guards the next two, which estimates use */
@@ -96,6 +98,12 @@ extern WcStore *wc_store_ref(WcStore *store);
 /* It has a row beyond WC_PACKED_ROW_LARGE. */
 extern void wc_store_note_large(WcStore *store);
 extern void wc_store_unref(WcStore *store);
+
+/* Takes the range in which steps have deleted, when the steps of the whole range are done; false: no range.  Locks the
+ * engine's write mutex.  put_back: its files could not be compacted; frees the copy. */
+extern bool wc_store_take_swept(WcStore *store, WcSwept *swept);
+extern void wc_store_put_back_swept(WcStore *store, WcSwept *swept);
+extern void wc_swept_free(WcSwept *swept);
 
 /* A table with a copy of desc, and room for its stores (all NULL); one reference.  NULL: out of memory. */
 extern WcTable *wc_table_create(const WcTableDesc *desc);
