@@ -64,6 +64,12 @@ wc_cpu_let_begin_anywhere(pthread_attr_t *attr)
 		(void) pthread_attr_setaffinity_np(attr, sizeof(allowed), &allowed);
 }
 
+void
+wc_cpu_give_way(void)
+{
+	(void) sched_yield();
+}
+
 /* The C library of Debian 12 has neither the struct nor the function. */
 typedef struct SchedAttr
 {

@@ -34,6 +34,9 @@ extern void wc_cpu_stay(int where);
 /* A thread that is made with these attributes begins wherever the process may run; without them, where its maker has to stay. */
 extern void wc_cpu_let_begin_anywhere(pthread_attr_t *attr);
 
+/* Lets another thread run that waits for this processor; at once back if there is none. */
+extern void wc_cpu_give_way(void);
+
 /*
  * From now on the calling thread gets the processor in short slices (Linux 6.12 and later; else nothing happens): it gets no
  * more of the processor's time than before, but gets it sooner after it has been woken or has yielded, while other threads

@@ -58,7 +58,7 @@
 
 /* With so many transactions in flight (prepared ones count), each commit wakes the follower: then a process that must wait for
  * one of them does not wait for many others. */
-#define WAKE_AT 3
+#define WAKE_AT 8
 
 /* So long after a process has waited for a transaction in flight, each commit wakes the follower, too: probably there will be
  * another one that waits. */

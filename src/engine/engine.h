@@ -134,7 +134,8 @@ extern WcStatus wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn 
 
 /*
  * Applies the first of these commits, n > 0, and as many of the following ones as fit into the same atomic write: small
- * ones of different rows.  *applied is their number; after an error it is 0, and none has been applied.
+ * ones of different rows.  *applied is their number; after an error it is 0, and none has been applied.  gives_way: the
+ * thread gives way to others between two commits (wc_cpu_give_way).
  */
 #define WC_GROUP_MAX 32
 
@@ -145,7 +146,8 @@ typedef struct WcApplying
 	int64_t		ts;				/* out: the commit timestamp */
 } WcApplying;
 
-extern WcStatus wc_engine_apply_group(WcEngine *engine, WcApplying *commits, size_t n, size_t *applied, WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_engine_apply_group(WcEngine *engine, WcApplying *commits, size_t n, bool gives_way, size_t *applied,
+									  WcError *err) WC_WARN_UNUSED;
 
 extern WcStatus wc_engine_sync(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
 

@@ -11,8 +11,8 @@
 #include "wire/wait/spin.h"
 
 /* The thread spins for the next request if these come after so short gaps.  A longer gap counts as GAP_MAX_US. */
-#define SPIN_GAP_US 300
-#define GAP_MAX_US 1000
+#define SPIN_GAP_US 600
+#define GAP_MAX_US 1500
 
 /* The thread spins for so long when the backend has woken it before it sends a request. */
 #define ROUSED_US 200
@@ -46,7 +46,7 @@ ready(WcHandler *h, uint32_t room)
 static int64_t
 patience(const WcHandler *h)
 {
-	return h->gap_us <= SPIN_GAP_US ? h->gap_us + h->gap_us / 2 + WC_SPIN_US : WC_SPIN_US;
+	return h->gap_us <= SPIN_GAP_US ? 2 * h->gap_us + WC_SPIN_US : WC_SPIN_US;
 }
 
 static void

@@ -38,6 +38,17 @@ struct WcServer
 	char		why[WC_GONE_TEXT_MAX];	/* set before the handlers are stopped */
 };
 
+static WcStatus
+start_applier(WcServer *s, const WcServerOptions *options, WcError *err)
+{
+	const WcApplierOptions applier = {
+		.engine = options->engine,.epochs = s->epochs,.catalog_generation = options->catalog_generation,.writes = options->writes,
+		.applied = wc_intake_applied(s->intake),.cores = options->cores,.busy = options->busy
+	};
+
+	return wc_applier_start(&applier, &s->applier, err);
+}
+
 WcStatus
 wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 {
@@ -63,8 +74,7 @@ wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 	if (status == WC_OK)
 		status = wc_intake_create(options->engine, s->locktable, options->log, &s->intake, err);
 	if (status == WC_OK)
-		status = wc_applier_start(options->engine, s->epochs, options->catalog_generation, options->writes,
-								  wc_intake_applied(s->intake), &s->applier, err);
+		status = start_applier(s, options, err);
 	if (status != WC_OK)
 	{
 		wc_server_free(s);

@@ -150,8 +150,11 @@ site_set_up(void **state)
 	site->locktable = wc_locktable_create(site->log.options.claims, site->log.options.flight);
 	assert_ok(&site->kit, wc_epochs_create(site->kit.engine, site->getcache, &site->epochs, &site->kit.err));
 	assert_ok(&site->kit, wc_intake_create(site->kit.engine, site->locktable, &site->log.options, &site->intake, &site->kit.err));
-	assert_ok(&site->kit, wc_applier_start(site->kit.engine, site->epochs, &site->generation, &site->writes,
-										   wc_intake_applied(site->intake), &site->applier, &site->kit.err));
+	assert_ok(&site->kit, wc_applier_start(&(WcApplierOptions)
+	{
+		.engine = site->kit.engine,.epochs = site->epochs,
+		.catalog_generation = &site->generation,.writes = &site->writes,.applied = wc_intake_applied(site->intake)
+	}, &site->applier, &site->kit.err));
 	wc_intake_begin(site->intake, site->applier);
 	site->log.intake = site->intake;
 	site->log.applier = site->applier;

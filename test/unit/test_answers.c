@@ -199,7 +199,11 @@ rows_are_answered_before_their_commits_are_shown(void **state)
 
 	ask(s, "another");
 	ask(s, "another");
-	assert_ok(kit, wc_applier_start(kit->engine, s->epochs, &generation, &writes, applied, &applier, &kit->err));
+	assert_ok(kit, wc_applier_start(&(WcApplierOptions)
+	{
+		.engine = kit->engine,.epochs = s->epochs,
+		.catalog_generation = &generation,.writes = &writes,.applied = applied
+	}, &applier, &kit->err));
 	for (int i = 1; i <= 40; i++)
 	{
 		WcCommit	commit = {.position = position + (uint64_t) i,.time_us = kit_now,.xid = (uint64_t) i};

@@ -106,7 +106,7 @@ apply_both(Pair *p)
 
 		for (size_t i = 0; i < left; i++)
 			ts[i] = c[i].ts;
-		assert_ok(&p->together, wc_engine_apply_group(p->together.engine, c, left, &applied, &p->together.err));
+		assert_ok(&p->together, wc_engine_apply_group(p->together.engine, c, left, left % 2 == 0, &applied, &p->together.err));
 		assert_true(applied > 0 && applied <= left && applied <= WC_GROUP_MAX);
 		for (size_t i = 0; i < applied; i++)
 			assert_int_equal(c[i].ts, ts[i]);
@@ -371,7 +371,7 @@ a_group_that_fails_leaves_nothing(void **state)
 	none = (struct rlimit) {.rlim_cur = 1,.rlim_max = limit.rlim_max};
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
-	status = wc_engine_apply_group(p.together.engine, p.commits, p.n, &applied, &p.together.err);
+	status = wc_engine_apply_group(p.together.engine, p.commits, p.n, true, &applied, &p.together.err);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	assert_int_equal(status, WC_IO);
 	assert_int_equal(applied, 0);
@@ -379,7 +379,7 @@ a_group_that_fails_leaves_nothing(void **state)
 	assert_int_equal(wc_marks_history_from_us(table->stores[0]), before.history_from_us);
 	assert_string_equal(kit_scan(&p.together, false), "r0{f:q=old}");
 	do
-		status = wc_engine_apply_group(p.together.engine, p.commits, p.n, &applied, &p.together.err);
+		status = wc_engine_apply_group(p.together.engine, p.commits, p.n, true, &applied, &p.together.err);
 	while (status == WC_IO);
 	assert_int_equal(status, WC_OK);
 	assert_int_equal(applied, 3);

@@ -48,8 +48,11 @@ begin(Log *log)
 	log->locktable = wc_locktable_create(log->claims, log->flight);
 	assert_ok(&log->kit, wc_epochs_create(log->kit.engine, log->getcache, &log->epochs, err));
 	assert_ok(&log->kit, wc_intake_create(log->kit.engine, log->locktable, &options, &log->intake, err));
-	assert_ok(&log->kit, wc_applier_start(log->kit.engine, log->epochs, &log->generation, &log->writes,
-										  wc_intake_applied(log->intake), &log->applier, err));
+	assert_ok(&log->kit, wc_applier_start(&(WcApplierOptions)
+	{
+		.engine = log->kit.engine,.epochs = log->epochs,
+		.catalog_generation = &log->generation,.writes = &log->writes,.applied = wc_intake_applied(log->intake)
+	}, &log->applier, err));
 	wc_intake_begin(log->intake, log->applier);
 }
 

@@ -740,7 +740,11 @@ a_wait_for_a_step_can_be_ended(void **state)
 	Kit			kit;
 
 	epochs = kit_open_with_epochs(&kit, cache);
-	assert_ok(&kit, wc_applier_start(kit.engine, epochs, &generation, &writes, applied, &applier, &kit.err));
+	assert_ok(&kit, wc_applier_start(&(WcApplierOptions)
+	{
+		.engine = kit.engine,.epochs = epochs,
+		.catalog_generation = &generation,.writes = &writes,.applied = applied
+	}, &applier, &kit.err));
 	assert_int_equal(pthread_create(&thread, NULL, await_step, applier), 0);
 	wc_applier_end_steps(applier);
 	assert_int_equal(pthread_join(thread, &step), 0);

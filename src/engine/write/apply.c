@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "engine/catalog/catalog.h"
@@ -460,7 +461,7 @@ check_group(const WcEngine *engine, const Apply *group, size_t n, WcError *err) 
 }
 
 static WcStatus
-apply_locked(WcEngine *engine, Apply *group, size_t n, WcError *err) WC_REQUIRES(engine->write_mutex)
+apply_locked(WcEngine *engine, Apply *group, size_t n, bool gives_way, WcError *err) WC_REQUIRES(engine->write_mutex)
 {
 	int64_t		last_ts = engine->last_ts;
 	WcStatus	status = check_group(engine, group, n, err);
@@ -474,6 +475,8 @@ apply_locked(WcEngine *engine, Apply *group, size_t n, WcError *err) WC_REQUIRES
 	{
 		Apply	   *a = &group[staged];
 
+		if (gives_way && staged > 0)
+			wc_cpu_give_way();
 		a->sink = &sink;
 		a->alone = n == 1;
 		if (a->ts <= last_ts)
@@ -560,7 +563,7 @@ begin(Apply *a, WcEngine *engine, const WcApplying *c)
 }
 
 WcStatus
-wc_engine_apply_group(WcEngine *engine, WcApplying *commits, size_t n, size_t *applied, WcError *err)
+wc_engine_apply_group(WcEngine *engine, WcApplying *commits, size_t n, bool gives_way, size_t *applied, WcError *err)
 {
 	size_t		size = group_size(commits, n);
 	Apply	   *group = calloc(size, sizeof(Apply));
@@ -577,7 +580,7 @@ wc_engine_apply_group(WcEngine *engine, WcApplying *commits, size_t n, size_t *a
 	if (status == WC_OK)
 	{
 		pthread_mutex_lock(&engine->write_mutex);
-		status = apply_locked(engine, group, size, err);
+		status = apply_locked(engine, group, size, gives_way, err);
 		pthread_mutex_unlock(&engine->write_mutex);
 		wc_snapshot_drop_idle(engine);
 	}
@@ -596,7 +599,7 @@ wc_engine_apply(WcEngine *engine, const WcCommit *commit, WcTxn *txn, int64_t *c
 {
 	WcApplying	applying = {.commit = *commit,.txn = txn};
 	size_t		applied;
-	WcStatus	status = wc_engine_apply_group(engine, &applying, 1, &applied, err);
+	WcStatus	status = wc_engine_apply_group(engine, &applying, 1, false, &applied, err);
 
 	if (status == WC_OK)
 		*commit_ts = applying.ts;

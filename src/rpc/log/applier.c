@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/cpu.h"
 #include "base/log.h"
 #include "base/threads.h"
 #include "model/step.h"
@@ -48,10 +49,7 @@ typedef struct Entry
 
 struct WcApplier
 {
-	WcEngine   *engine;
-	WcEpochs   *epochs;
-	_Atomic uint64_t *catalog_generation;
-	_Atomic uint64_t *writes;
+	WcApplierOptions o;
 	uint64_t	generation_seen;	/* the engine's catalog generation, when last read */
 	pthread_t	thread;
 	WcMutex		mutex;
@@ -67,7 +65,6 @@ struct WcApplier
 	uint64_t	stepped WC_GUARDED_BY(&mutex); /* position of the last step that was applied */
 	bool		stop WC_GUARDED_BY(&mutex);
 	bool		steps_end WC_GUARDED_BY(&mutex); /* no thread waits for a step any more */
-	WcApplied	applied;
 	_Atomic uint64_t marked;
 	bool		gave_up;		/* only the applier's thread uses this and the next one; it was stopped with commits left */
 	bool		untidy;			/* snapshots of epochs are kept */
@@ -76,12 +73,12 @@ struct WcApplier
 static void
 publish_generation(WcApplier *a)
 {
-	uint64_t	now = wc_engine_catalog_generation(a->engine);
+	uint64_t	now = wc_engine_catalog_generation(a->o.engine);
 
 	if (now != a->generation_seen)
 	{
 		a->generation_seen = now;
-		atomic_fetch_add(a->catalog_generation, 1);
+		atomic_fetch_add(a->o.catalog_generation, 1);
 	}
 }
 
@@ -97,19 +94,19 @@ apply(WcApplier *a, Entry *c, WcError *err)
 		WcStep		step;
 
 		status = wc_step_decode(c->step, &step, err);
-		return status == WC_OK ? wc_engine_step(a->engine, commit->position, &step, err) : status;
+		return status == WC_OK ? wc_engine_step(a->o.engine, commit->position, &step, err) : status;
 	}
 	if (c->kind == MARK)
-		return wc_engine_mark(a->engine, commit->position, &c->mark, err);
+		return wc_engine_mark(a->o.engine, commit->position, &c->mark, err);
 	if (c->txn == NULL)
-		status = wc_pendingbatch_txn(&c->batch, a->engine, &c->txn, err);
+		status = wc_pendingbatch_txn(&c->batch, a->o.engine, &c->txn, err);
 	if (status == WC_OK && wc_txn_count(c->txn) == 0)
 		return WC_OK;			/* it has only locked rows */
 	if (status == WC_OK)
-		status = wc_engine_apply(a->engine, commit, c->txn, &commit_ts, err);
+		status = wc_engine_apply(a->o.engine, commit, c->txn, &commit_ts, err);
 	publish_generation(a);
 	if (status == WC_OK)
-		atomic_fetch_add(a->writes, wc_txn_count(c->txn));
+		atomic_fetch_add(a->o.writes, wc_txn_count(c->txn));
 	return status;
 }
 
@@ -152,6 +149,13 @@ first_commit_us(const Entry *list)
 	return list != NULL ? list->commit.time_us : 0;
 }
 
+/* Is a processor free, so that sessions' threads wait by yielding theirs? */
+static bool
+gives_way(const WcApplier *a)
+{
+	return a->o.busy != NULL && wc_busy_sessions(a->o.busy, wc_clock_monotonic_us()) < (uint32_t) a->o.cores;
+}
+
 /* Applies the commit, and those behind it that fit into the same write, unless it is to be alone. */
 static WcStatus
 apply_next(WcApplier *a, Entry *c, bool alone, size_t *applied, WcError *err)
@@ -168,15 +172,15 @@ apply_next(WcApplier *a, Entry *c, bool alone, size_t *applied, WcError *err)
 	}
 	*applied = 1;
 	if (c->kind == COMMIT)
-		a->applied.begin(a->applied.arg, c->commit.xid);
+		a->o.applied.begin(a->o.applied.arg, c->commit.xid);
 	if (n < 2)
 		return apply(a, c, err);
 	for (size_t i = 1; i < n; i++)
-		a->applied.begin(a->applied.arg, group[i].commit.xid);
-	status = wc_engine_apply_group(a->engine, group, n, applied, err);
+		a->o.applied.begin(a->o.applied.arg, group[i].commit.xid);
+	status = wc_engine_apply_group(a->o.engine, group, n, gives_way(a), applied, err);
 	publish_generation(a);
 	for (size_t i = 0; status == WC_OK && i < *applied; i++)
-		atomic_fetch_add(a->writes, wc_txn_count(group[i].txn));
+		atomic_fetch_add(a->o.writes, wc_txn_count(group[i].txn));
 	return status;
 }
 
@@ -188,7 +192,7 @@ finish(WcApplier *a, Entry *c, bool done, const Entry *next)
 	if (done && c->kind == MARK)
 		atomic_store(&a->marked, c->commit.position);
 	if (done && c->kind == COMMIT)
-		a->applied.fn(a->applied.arg, c->commit.xid, c->place, c->commit.position);
+		a->o.applied.fn(a->o.applied.arg, c->commit.xid, c->place, c->commit.position);
 	pthread_mutex_lock(&a->mutex);
 	assert(a->nbytes >= c->bytes && (c->kind != COMMIT || a->ncommits > 0));
 	a->ncommits -= c->kind == COMMIT;
@@ -218,7 +222,7 @@ make_answers(WcApplier *a, int max)
 		pthread_mutex_lock(&a->mutex);
 		idle = a->head == NULL && !a->stop;
 		pthread_mutex_unlock(&a->mutex);
-	} while (idle && max-- > 0 && wc_answers_make(wc_epochs_answers(a->epochs)));
+	} while (idle && max-- > 0 && wc_answers_make(wc_epochs_answers(a->o.epochs)));
 }
 
 /* Applies a commit, step or mark, and tries again until that succeeds: it is in the log, so it cannot fail any
@@ -244,8 +248,11 @@ apply_until_done(WcApplier *a, Entry *c)
 	}
 	if (failed && done)
 		note_stall(a, NULL);
-	for (int i = 0; done && i < ANSWERS_FIRST && wc_answers_make(wc_epochs_answers(a->epochs)); i++)
-		;
+	for (int i = 0; done && i < ANSWERS_FIRST && wc_answers_make(wc_epochs_answers(a->o.epochs)); i++)
+	{
+		if (gives_way(a))
+			wc_cpu_give_way();
+	}
 	for (n = done ? n : 1; n > 0; n--)
 	{
 		Entry	   *next = c->next;
@@ -294,7 +301,7 @@ applier_main(void *arg)
 		while (group != NULL)
 			group = apply_until_done(a, group);
 		make_answers(a, INT_MAX);
-		a->untidy = wc_epochs_tidy(a->epochs);
+		a->untidy = wc_epochs_tidy(a->o.epochs);
 		pthread_mutex_lock(&a->mutex);
 	}
 	pthread_mutex_unlock(&a->mutex);
@@ -302,21 +309,16 @@ applier_main(void *arg)
 }
 
 WcStatus
-wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uint64_t *catalog_generation,
-				 _Atomic uint64_t *writes, WcApplied applied, WcApplier **applier, WcError *err) WC_UNCHECKED
+wc_applier_start(const WcApplierOptions *options, WcApplier **applier, WcError *err) WC_UNCHECKED
 {
 	WcApplier  *a = calloc(1, sizeof(*a));
 	int			rc;
 
 	if (a == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory");
-	a->engine = engine;
-	a->epochs = epochs;
-	a->catalog_generation = catalog_generation;
-	a->writes = writes;
-	a->applied = applied;
-	a->generation_seen = wc_engine_catalog_generation(engine);
-	atomic_fetch_add(catalog_generation, 1);	/* descriptors that backends cached before are outdated */
+	a->o = *options;
+	a->generation_seen = wc_engine_catalog_generation(a->o.engine);
+	atomic_fetch_add(a->o.catalog_generation, 1);	/* descriptors that backends cached before are outdated */
 	a->tail = &a->head;
 	pthread_mutex_init(&a->mutex, NULL);
 	wc_clock_cond_init(&a->work);

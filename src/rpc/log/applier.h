@@ -5,6 +5,10 @@
  * rows with one write (wc_engine_apply_group).  The follower posts the commits and does not wait.  They are durable in
  * the log, so the applier tries again if applying fails (on a full disk, for example), until it succeeds.
  *
+ * A session's thread that waits for its next request yields its processor again and again, so it may give it to the
+ * applier just before the request comes.  While fewer sessions are busy than there are processors, the applier therefore gives
+ * way after each commit of a group, and after each answer.
+ *
  * When nothing is posted, the applier answers Gets of rows that it has just written (rpc/lock/answers.h).  It also releases
  * kept snapshots of epochs soon after their last reader has left.
  */
@@ -14,6 +18,7 @@
 #include "engine/engine.h"
 #include "rpc/lock/epochs.h"
 #include "rpc/log/pending.h"
+#include "wire/wait/busy.h"
 
 typedef struct WcApplier WcApplier;
 
@@ -28,11 +33,18 @@ typedef struct WcApplied
 	void	   *arg;
 } WcApplied;
 
-/* catalog_generation is set to a greater number than before whenever the
- * engine's grows; writes grows by the operations of each commit. */
-extern WcStatus wc_applier_start(WcEngine *engine, WcEpochs *epochs, _Atomic uint64_t *catalog_generation,
-								 _Atomic uint64_t *writes, WcApplied applied, WcApplier **applier,
-								 WcError *err) WC_WARN_UNUSED;
+typedef struct WcApplierOptions
+{
+	WcEngine   *engine;
+	WcEpochs   *epochs;
+	_Atomic uint64_t *catalog_generation;	/* set to a greater number whenever the engine's grows */
+	_Atomic uint64_t *writes;	/* grows by the operations of each commit */
+	WcApplied	applied;
+	int			cores;			/* processors there are to run on */
+	WcBusy	   *busy;			/* number of busy sessions; NULL: not known */
+} WcApplierOptions;
+
+extern WcStatus wc_applier_start(const WcApplierOptions *options, WcApplier **applier, WcError *err) WC_WARN_UNUSED;
 
 /* Ends the thread, after all posted commits; no more may be posted. */
 extern void wc_applier_stop(WcApplier *applier);

@@ -3,9 +3,8 @@
  */
 #include "wire/wait/spin.h"
 
-#include <sched.h>
-
 #include "base/clock.h"
+#include "base/cpu.h"
 
 /* This thread does not yield before that time. */
 static _Thread_local int64_t paused_until_us;
@@ -24,7 +23,7 @@ wc_spin_yield(WcSpin *spin)
 
 	if (spin->left_us <= 0)
 		return false;
-	sched_yield();
+	wc_cpu_give_way();
 	now = wc_clock_monotonic_us();
 	took = now - spin->last_us;
 	spin->last_us = now;
