@@ -852,10 +852,62 @@ test_uncapped(void **state)
 	}
 }
 
+/* Blocks end between rows, unless a row is long beside the block. */
+static void
+rows_are_not_cut(void **state)
+{
+	for (size_t p = 0; p < 2; p++)
+	{
+		Kit			kit;
+
+		kit_open(&kit);
+		kit_create(&kit, "t", packings[p], 1);
+		for (int i = 0; i < 120; i++)
+		{
+			char		row[8];
+			char		value[601] = {0};
+
+			/* ten cells of 10 bytes, and in some rows one of 600 */
+			snprintf(row, sizeof(row), "r%03d", i);
+			memset(value, 'v', i % 40 == 39 ? 600 : 10);
+			for (char q = 'a'; q < 'k'; q++)
+				kit_put(&kit, row, 1, (char[]) {q, 0}, KIT_LATEST, q == 'a' ? value : "0123456789");
+		}
+		kit_commit(&kit);
+		for (size_t target = 1000; target <= 64000; target *= 8)
+		{
+			WcScan		scan;
+			WcReadPoint at = kit_point(&kit, false);
+			WcScanner  *scanner;
+			WcBlockReader reader;
+			WcBuf		block = WC_BUF_INIT;
+			WcStatus	status;
+			int			ncut = 0;
+
+			wc_scan_init(&scan, kit.table);
+			assert_ok(&kit, wc_scanner_open(wc_engine_storage(kit.engine), &scan, &at, &scanner, &kit.err));
+			do
+			{
+				wc_buf_reset(&block, SIZE_MAX);
+				status = wc_scanner_next(scanner, &block, target, 0, &kit.err);
+				assert_true(status == WC_OK || status == WC_END);
+				assert_in_range(block.len, 1, target + target / 4 + 620);
+				assert_ok(&kit, wc_block_open(&reader, wc_buf_slice(&block), &kit.err));
+				ncut += reader.open;
+			} while (status == WC_OK);
+			assert_in_range(ncut, 0, target == 1000 ? 3 : 0);
+			wc_scanner_close(scanner);
+			wc_buf_free(&block);
+		}
+		kit_close(&kit);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_are_not_cut),
 		cmocka_unit_test(test_rows_by_cells),
 		cmocka_unit_test(test_rows_by_existence),
 		cmocka_unit_test(test_ttl_of_rows),

@@ -217,6 +217,27 @@ wc_codec_verbatim(const WcCodec *codec)
 	return wc_textual_is(codec->spec.type) && form_encoding(&codec->spec) == WC_ENCODING_TEXT;
 }
 
+WcBytesAreValue
+wc_codec_bytes_are_value(const WcCodec *codec, size_t len)
+{
+	const WcCodecSpec *spec = &codec->spec;
+
+	if (!wc_codec_verbatim(codec) || spec->as_key)
+		return WC_BYTES_NO;
+	if (spec->type == BYTEAOID)
+		return WC_BYTES_YES;
+	if ((spec->type != TEXTOID && spec->type != VARCHAROID) || !wc_bytes_are_same())
+		return WC_BYTES_NO;
+	/* at most as many characters as bytes */
+	return spec->typmod < (int32) VARHDRSZ || len <= (size_t) spec->typmod - VARHDRSZ ? WC_BYTES_IF_TEXT : WC_BYTES_NO;
+}
+
+bool
+wc_codec_is_text(WcSlice bytes)
+{
+	return wc_is_utf8(bytes);
+}
+
 /* Does PostgreSQL take a value of one type (and modifier) for one of the other as it is? */
 static bool
 coerces_as_is(const WcCodecSpec *old, const WcCodecSpec *new)

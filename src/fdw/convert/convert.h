@@ -132,6 +132,22 @@ extern void wc_codec_init(WcCodec *codec, const WcCodecSpec *spec);
 extern bool wc_codec_verbatim(const WcCodec *codec);
 
 /*
+ * Are a cell's bytes, of at most len, the bytes of the value, so that a varlena's header before them makes the value?  Yes: of
+ * any bytes.  If_text: if wc_codec_is_text.
+ */
+typedef enum WcBytesAreValue
+{
+	WC_BYTES_NO,
+	WC_BYTES_YES,
+	WC_BYTES_IF_TEXT
+} WcBytesAreValue;
+
+extern WcBytesAreValue wc_codec_bytes_are_value(const WcCodec *codec, size_t len);
+
+/* Are the bytes text that the database may have? */
+extern bool wc_codec_is_text(WcSlice bytes);
+
+/*
  * Do bytes that old has written mean the same to new?  Of two types only where both store
  * bytes verbatim, or the same text form and the new one is any text, or PostgreSQL itself
  * takes one's value for the other's; of one type, unless its modifier gets narrower.

@@ -97,6 +97,24 @@ in_stage(const WcReader *reader, Stage stage, int att)
 	return stage == STAGE_ALL || bms_is_member(att, reader->gated) == (stage == STAGE_GATE);
 }
 
+/*
+ * Makes a short value of a cell a varlena where it is, in the block: the byte before it, its length, becomes the header.
+ * False: it has to be decoded.
+ */
+static inline bool
+stays(const WcReaderTarget *target, const WcCell *cell, Datum *value)
+{
+	uint8	   *header;
+
+	if (target->stays == WC_BYTES_NO || cell->value.data == NULL || cell->value.len > WC_SHORT_VALUE_MAX ||
+		(target->stays == WC_BYTES_IF_TEXT && !wc_codec_is_text(cell->value)))
+		return false;
+	header = unconstify(uint8 *, cell->value.data) - 1;
+	SET_VARSIZE_SHORT(header, cell->value.len + VARHDRSZ_SHORT);
+	*value = PointerGetDatum(header);
+	return true;
+}
+
 static inline void
 store_cell(WcReader *reader, Stage stage, WcReaderTarget *target, const WcCell *cell, Datum *values, bool *isnull)
 {
@@ -112,7 +130,9 @@ store_cell(WcReader *reader, Stage stage, WcReaderTarget *target, const WcCell *
 		/* the newest version comes first */
 		if (!isnull[target->att] || target->undecodable == reader->rows)
 			continue;
-		if (target->codec != NULL)
+		if (reader->stay && stays(target, cell, &values[target->att]))
+			;
+		else if (target->codec != NULL)
 		{
 			if (!wc_codec_try_decode(target->codec, cell->value, &reader->where, &values[target->att]))
 			{
@@ -251,8 +271,8 @@ next_stored_row(WcReader *reader, WcClientScan *scan, WcSlice *row)
 	return true;
 }
 
-void
-wc_reader_decode(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
+static void
+decode_row(WcReader *reader, WcClientScan *scan, bool stay, Datum *values, bool *isnull)
 {
 	WcRelation *wrel = reader->wrel;
 	Bitmapset  *keys;
@@ -261,6 +281,7 @@ wc_reader_decode(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnu
 
 	memset(isnull, true, wrel->natts * sizeof(bool));
 	reader->rows++;
+	reader->stay = false;
 	keys = wc_client_row_undecided(scan) ? reader->filter_keys : reader->keys;
 	if (reader->gate != NULL)
 	{
@@ -269,17 +290,25 @@ wc_reader_decode(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnu
 	}
 	if (keys != NULL)
 		wc_relation_decode_key(wrel, &reader->where, keys, values, isnull);
+	reader->stay = stay && wc_client_cells_stay(scan);
 	while (wc_client_next_cell(scan, &cell, &colno))
 		take_cell(reader, STAGE_ALL, &cell, colno, values, isnull);
 	finish_row(reader, STAGE_ALL, values, isnull);
+	reader->stay = false;
+}
+
+void
+wc_reader_decode(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
+{
+	decode_row(reader, scan, false, values, isnull);
 }
 
 static bool
-next_row(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
+next_row(WcReader *reader, WcClientScan *scan, bool stay, Datum *values, bool *isnull)
 {
 	if (!next_stored_row(reader, scan, &reader->where.row))
 		return false;
-	wc_reader_decode(reader, scan, values, isnull);
+	decode_row(reader, scan, stay, values, isnull);
 	return true;
 }
 
@@ -413,7 +442,15 @@ wc_reader_next(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull
 {
 	if (reader->wrel->layout == WC_LAYOUT_CELL)
 		return next_cell(reader, scan, values, isnull);
-	return next_row(reader, scan, values, isnull);
+	return next_row(reader, scan, false, values, isnull);
+}
+
+bool
+wc_reader_next_in_place(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull)
+{
+	if (reader->wrel->layout == WC_LAYOUT_CELL)
+		return next_cell(reader, scan, values, isnull);
+	return next_row(reader, scan, true, values, isnull);
 }
 
 bool

@@ -121,6 +121,8 @@ add_target(WcReader *reader, WcRelColumn *column, const List *members)
 			break;
 		default:
 			target->codec = column->role == WC_ROLE_KEY ? &column->original : &column->codec;
+			if (column->role == WC_ROLE_VALUE)
+				target->stays = wc_codec_bytes_are_value(target->codec, WC_SHORT_VALUE_MAX);
 			reader->want_value = true;
 			break;
 	}

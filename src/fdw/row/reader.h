@@ -55,6 +55,10 @@ extern void wc_reader_check_types(WcReader *reader, bool check);
  */
 extern bool wc_reader_next(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull);
 
+/* As wc_reader_next, but short texts and byteas may be in the scan's memory instead: they are valid until the next call for this
+ * scan, and end with the scan. */
+extern bool wc_reader_next_in_place(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull);
+
 /*
  * A gate: conditions that hide rows from the user (of security policies, of views that are security barriers).  They
  * are evaluated one after another.  Before a condition, only the columns that it or an earlier condition uses are

@@ -21,12 +21,16 @@ typedef struct WcReaderVersions
 	Datum	   *elems;
 } WcReaderVersions;
 
+/* A varlena of at most so many bytes has a header of one byte, and may be at any address. */
+#define WC_SHORT_VALUE_MAX (VARATT_SHORT_MAX - VARHDRSZ_SHORT)
+
 /* A column of the foreign table that gets the values of a cell, or of a family. */
 typedef struct WcReaderTarget
 {
 	const WcRelColumn *column;
 	int			att;			/* attnum - 1 */
 	WcCodec    *codec;			/* VALUE, original of a hashed KEY */
+	WcBytesAreValue stays;		/* VALUE: may short values stay in the block? */
 	WcMap	   *map;			/* MAP, PREFIX_MAP */
 	WcReaderVersions *versions;	/* VERSIONS */
 	uint64		undecodable;	/* number of the last row whose newest version did not decode */
@@ -57,6 +61,7 @@ struct WcReader
 	const WcGate *gate;			/* NULL: rows are decoded at once */
 	const Bitmapset *gated;		/* columns of the current step of the gate, or of all steps */
 	bool		passed;
+	bool		stay;			/* short values of the current row stay in its block */
 
 	/* layout cell */
 	int			cell_att[WC_ROLE_CELL_TTL + 1]; /* [role]: attnum - 1, or -1 */

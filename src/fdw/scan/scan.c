@@ -433,7 +433,7 @@ next_row(WcScanState *state, TupleTableSlot *slot)
 							 slot->tts_values, slot->tts_isnull))
 			return false;
 	}
-	else if (!wc_reader_next(state->reader, state->scan, slot->tts_values, slot->tts_isnull))
+	else if (!wc_reader_next_in_place(state->reader, state->scan, slot->tts_values, slot->tts_isnull))
 		return false;
 	/* rows that the engine has not skipped because this row is undecided */
 	if (state->limit != NULL)

@@ -4,6 +4,16 @@
 #include "read/scan/langrows.h"
 #include "read/scan/scanblock.h"
 
+#define ROW_ROOM_MAX (8 * 1024)
+
+/* A row that begins in the block is not cut if the block then has at most so many bytes: the reader has less to do with whole
+ * rows. */
+static size_t
+most_bytes(size_t bytes_target)
+{
+	return bytes_target + (bytes_target / 4 < ROW_ROOM_MAX ? bytes_target / 4 : ROW_ROOM_MAX);
+}
+
 static WcStatus
 fill_rows(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_max, bool *full, WcError *err)
 {
@@ -29,7 +39,7 @@ fill_rows(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_max
 				break;
 			s->in_row = true;
 		}
-		status = wc_scanner_write_row(s, w, bytes_target, full, err);
+		status = wc_scanner_write_row(s, w, most_bytes(bytes_target), full, err);
 		if (status == WC_OK && w->buf->failed)
 			status = wc_buf_status(w->buf, "cell block", err);
 		if (status != WC_OK)
