@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
+#include "base/cpu.h"
 #include "compat.h"
 #include "hbase/gateway/http.h"
 
@@ -32,6 +33,16 @@
  * that comes just before the receive, or without a signal, is taken when the time is over.
  */
 #define BLOCK_US 20000
+
+/*
+ * Before that it looks for the answer again and again while answers have come within POLL_US (longer ones count as
+ * ANSWER_MAX_US), since the system takes long to wake a process on a processor that sleeps.  Only while nobody else wants the
+ * processor: each look gives way, and after GIVEN_MAX looks between which others have run, for GIVEN_US or longer, it blocks.
+ */
+#define POLL_US 500
+#define ANSWER_MAX_US 2000
+#define GIVEN_US 3
+#define GIVEN_MAX 8
 
 void
 wc_hbase_connection_close(WcHBaseConnection *c)
@@ -253,6 +264,44 @@ wc_hbase_connection_send(WcHBaseConnection *c, WcSlice bytes, int64 deadline, Wc
 	return WC_OK;
 }
 
+/* As recv: -1 and EAGAIN if nothing has arrived in the time. */
+static ssize_t
+poll_answer(WcHBaseConnection *c, uint8_t *room, int64 began_us)
+{
+	int64		until = c->answer_us <= POLL_US ? began_us + 2 * c->answer_us : began_us;
+	int64		last = began_us;
+	int			given = 0;
+
+	while (last < until && given < GIVEN_MAX && !InterruptPending)
+	{
+		ssize_t		n = recv(c->socket, room, PIECE, MSG_DONTWAIT);
+		int64		now;
+
+		if (n >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK))
+			return n;
+		wc_cpu_give_way();
+		now = wc_clock_monotonic_us();
+		given += now - last >= GIVEN_US;
+		last = now;
+	}
+	errno = EAGAIN;
+	return -1;
+}
+
+/* The first bytes of an answer, for which it waits a while.  As recv. */
+static ssize_t
+receive_first(WcHBaseConnection *c, uint8_t *room)
+{
+	int64		began_us = wc_clock_monotonic_us();
+	ssize_t		n = poll_answer(c, room, began_us);
+
+	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+		n = recv(c->socket, room, PIECE, 0);
+	if (n > 0)
+		c->answer_us += (Min(wc_clock_monotonic_us() - began_us, ANSWER_MAX_US) - c->answer_us) / 4;
+	return n;
+}
+
 WcStatus
 wc_hbase_connection_receive(WcHBaseConnection *c, int64 deadline, bool *pending, WcSlice *message, WcError *err)
 {
@@ -274,7 +323,7 @@ wc_hbase_connection_receive(WcHBaseConnection *c, int64 deadline, bool *pending,
 		room = wc_buf_reserve(&c->in, PIECE);
 		if (room == NULL)
 			return wc_buf_status(&c->in, "answer of HBase", err);
-		n = recv(c->socket, room, PIECE, block ? 0 : MSG_DONTWAIT);
+		n = block ? receive_first(c, room) : recv(c->socket, room, PIECE, MSG_DONTWAIT);
 		block = false;
 		if (n > 0)
 			c->in.len += (size_t) n;

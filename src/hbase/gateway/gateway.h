@@ -50,6 +50,7 @@ typedef struct WcHBaseConnection
 	bool		checked;		/* it is open, and a gateway of Thrift2 has answered on the server's first connection */
 	bool		busy;			/* a call has begun and not ended: bytes that arrive are useless */
 	bool		sent;			/* the gateway may have done what the last call asked for */
+	int64		answer_us;		/* a mean of the waits for answers */
 	WcHBaseAhead *ahead;		/* the request whose answer will arrive next; NULL: none was sent ahead */
 	WcBuf		out;			/* the request; that which was sent ahead, if there is one */
 	WcBuf		in;				/* the received part of the answer */
