@@ -39,8 +39,8 @@
  * ANSWER_MAX_US), since the system takes long to wake a process on a processor that sleeps.  Only while nobody else wants the
  * processor: each look gives way, and after GIVEN_MAX looks between which others have run, for GIVEN_US or longer, it blocks.
  */
-#define POLL_US 500
-#define ANSWER_MAX_US 2000
+#define POLL_US 1000
+#define ANSWER_MAX_US 4000
 #define GIVEN_US 3
 #define GIVEN_MAX 8
 
