@@ -211,6 +211,55 @@ SELECT (SELECT sum(o) + sum(c) FROM f2) = (SELECT sum(o + 100) + sum(c + 1) FROM
 CREATE FOREIGN TABLE since (at timestamptz OPTIONS (rowkey '1') CHECK (at = date '2026-01-01'), id int OPTIONS (rowkey '2')) SERVER widecol;
 EXPLAIN (COSTS OFF) SELECT * FROM since;
 
+-- TRUNCATE of partitions whose bound is a constant of the key: allowed while the stored table has no other rows
+CREATE TABLE visits (site text, id int, v text) PARTITION BY LIST (site);
+CREATE FOREIGN TABLE visits_ab (site text OPTIONS (rowkey '1'), id int OPTIONS (rowkey '2'), v text) SERVER widecol;
+ALTER TABLE visits ATTACH PARTITION visits_ab FOR VALUES IN ('a', 'b');
+CREATE FOREIGN TABLE visits_c (site text OPTIONS (rowkey '1'), id int OPTIONS (rowkey '2'), v text) SERVER widecol;
+ALTER TABLE visits ATTACH PARTITION visits_c FOR VALUES IN ('c');
+CREATE FOREIGN TABLE visits_d (site text OPTIONS (rowkey '1'), id int OPTIONS (rowkey '2'), v text) SERVER widecol OPTIONS ("table" 'visits_c');
+ALTER TABLE visits ATTACH PARTITION visits_d FOR VALUES IN ('d');
+CREATE TABLE visits_rest PARTITION OF visits DEFAULT;
+INSERT INTO visits SELECT chr(97 + i % 5), i, 'x' FROM generate_series(1, 50) i;
+TRUNCATE visits_ab;
+SELECT site, count(*) FROM visits GROUP BY 1 ORDER BY 1;
+-- the stored table has rows of both
+TRUNCATE visits_c;
+TRUNCATE visits_d, visits_c;
+SELECT site, count(*) FROM visits GROUP BY 1 ORDER BY 1;
+INSERT INTO visits SELECT chr(97 + i % 5), i, 'x' FROM generate_series(1, 50) i;
+TRUNCATE visits;
+SELECT count(*) FROM visits;
+-- rows that no foreign table shows, before, between and behind the constants; deleted ones, own ones
+INSERT INTO visits VALUES ('a', 1, 'x'), ('b', 1, 'x'), ('c', 1, 'x');
+CREATE FOREIGN TABLE all_visits (site text OPTIONS (rowkey '1'), id int OPTIONS (rowkey '2'), v text) SERVER widecol OPTIONS ("table" 'visits_ab');
+INSERT INTO all_visits VALUES ('', 1, 'x');
+TRUNCATE visits;
+DELETE FROM all_visits WHERE site = '';
+INSERT INTO all_visits VALUES ('aa', 1, 'x');
+TRUNCATE visits;
+UPDATE all_visits SET site = 'bb' WHERE site = 'aa';
+TRUNCATE visits;
+SELECT count(*) FROM visits;
+-- all of them, if one of the truncated tables shows all
+BEGIN;
+TRUNCATE all_visits, visits;
+SELECT count(*) FROM visits;
+ROLLBACK;
+BEGIN;
+DELETE FROM all_visits WHERE site = 'bb';
+TRUNCATE visits;
+SELECT count(*) FROM visits;
+INSERT INTO all_visits VALUES ('bb', 1, 'x');
+SAVEPOINT s;
+TRUNCATE visits;
+ROLLBACK TO s;
+COMMIT;
+SELECT * FROM all_visits;
+DROP TABLE visits;
+DROP FOREIGN TABLE all_visits;
+SELECT widecol.drop_table('visits_ab'), widecol.drop_table('visits_c');
+
 DROP TABLE events;
 DROP SCHEMA record_types CASCADE;
 SELECT widecol.drop_table(t) FROM unnest('{shop, first, events, random, alone, since}'::text[]) t;

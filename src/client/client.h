@@ -283,6 +283,9 @@ extern void wc_client_scan_close(WcClientScan *scan);
  * cells count also if they are deleted. */
 extern bool wc_client_is_empty(const WcTableDesc *table, const WcFamilyDesc *family);
 
+/* Are there visible rows in the ranges (ascending, disjoint), in the newest state with all own writes? */
+extern bool wc_client_has_rows(const WcTableDesc *table, WcRange *ranges, int nranges);
+
 /* For EXPLAIN ANALYZE; costs a round trip for an unfinished scan. */
 typedef struct WcClientScanStats
 {

@@ -405,28 +405,46 @@ wc_client_scan_stats_add(WcClientScanStats *sum, const WcClientScanStats *more)
 	sum->blocks_read += more->blocks_read;
 }
 
+/* Does the scan return a row, in the newest state with all own writes? */
+static bool
+returns_row(WcScan *scan)
+{
+	WcClientScan *client_scan;
+	WcSlice		row;
+	bool		found;
+
+	scan->key_only = true;
+	scan->row_limit = 1;
+	client_scan = wc_client_scan_open(scan, wc_client_snapshot(NULL), GetCurrentCommandId(false) + 1, 1, CurrentMemoryContext);
+	found = wc_client_next_row(client_scan, &row);
+	wc_client_scan_close(client_scan);
+	return found;
+}
+
 bool
 wc_client_is_empty(const WcTableDesc *table, const WcFamilyDesc *family)
 {
 	WcColumn	column = {.kind = WC_COLUMN_FAMILY};
-	WcClientScan *client_scan;
 	WcScan		scan;
-	WcSlice		row;
-	bool		empty;
 
 	wc_scan_init(&scan, table->id);
 	scan.raw = true;
-	scan.key_only = true;
-	scan.row_limit = 1;
 	if (family != NULL)
 	{
 		column.family = family->id;
 		scan.ncolumns = 1;
 		scan.columns = &column;
 	}
-	client_scan = wc_client_scan_open(&scan, wc_client_snapshot(NULL), GetCurrentCommandId(false) + 1, 1,
-									  CurrentMemoryContext);
-	empty = !wc_client_next_row(client_scan, &row);
-	wc_client_scan_close(client_scan);
-	return empty;
+	return !returns_row(&scan);
+}
+
+bool
+wc_client_has_rows(const WcTableDesc *table, WcRange *ranges, int nranges)
+{
+	WcScan		scan;
+
+	wc_scan_init(&scan, table->id);
+	scan.ranges = ranges;
+	scan.nranges = (uint32) nranges;
+	return returns_row(&scan);
 }

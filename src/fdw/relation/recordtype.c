@@ -232,29 +232,73 @@ copy_slice(WcSlice s)
 	return wc_slice(copy, s.len);
 }
 
-void
-wc_recordtype_range(const WcRelation *wrel, WcRange *range)
+/* The rows whose first n parts have these contents; false: they are not one range of the table. */
+static bool
+range_of(const WcRelation *wrel, const WcSlice *equal, uint32 n, WcRange *range)
 {
-	WcSlice    *equal = palloc(sizeof(WcSlice) * (wrel->nkeys + 1));
-	uint32		n = 0;
 	WcArena		arena = WC_ARENA_INIT;
 	WcKeyRange	found;
 	WcError		err;
+	bool		one;
 
 	memset(range, 0, sizeof(*range));
 	range->start_inclusive = true;
-	for (; n < (uint32) wrel->constant_parts && wrel->columns[wrel->keys[n]].nconstants == 1; n++)
-		equal[n] = wrel->columns[wrel->keys[n]].constants[0];
 	if (n == 0 || n == (uint32) wrel->nkeys || wrel->key_layout.salt.buckets > 0)
-		return;
+		return false;
 	if (wc_rowkey_range(&wrel->key_layout, equal, n, NULL, &arena, &found, &err) != WC_OK)
 		wc_raise(&err);
-	if (!found.empty && found.range.start_inclusive && !found.range.stop_inclusive)
+	one = !found.empty && found.range.start_inclusive && !found.range.stop_inclusive;
+	if (one)
 	{
 		range->start = copy_slice(found.range.start);
 		range->stop = copy_slice(found.range.stop);
 	}
 	wc_arena_free(&arena);
+	return one;
+}
+
+void
+wc_recordtype_range(const WcRelation *wrel, WcRange *range)
+{
+	WcSlice    *equal = palloc(sizeof(WcSlice) * (wrel->nkeys + 1));
+	uint32		n = 0;
+
+	for (; n < (uint32) wrel->constant_parts && wrel->columns[wrel->keys[n]].nconstants == 1; n++)
+		equal[n] = wrel->columns[wrel->keys[n]].constants[0];
+	(void) range_of(wrel, equal, n, range);
+}
+
+static int
+compare_ranges(const void *a, const void *b)
+{
+	return wc_slice_cmp(((const WcRange *) a)->start, ((const WcRange *) b)->start);
+}
+
+WcRange *
+wc_recordtype_ranges(const WcRelation *wrel, int *nranges)
+{
+	const WcRelColumn *column;
+	WcRange    *ranges;
+
+	*nranges = 0;
+	if (wrel->constant_parts != 1)
+		return NULL;
+	column = &wrel->columns[wrel->keys[0]];
+	ranges = palloc(sizeof(WcRange) * column->nconstants);
+	for (int i = 0; i < column->nconstants; i++)
+	{
+		if (!range_of(wrel, &column->constants[i], 1, &ranges[*nranges]) || ranges[*nranges].start.len == 0)
+			return NULL;
+		++*nranges;
+	}
+	qsort(ranges, *nranges, sizeof(WcRange), compare_ranges);
+	for (int i = 1; i < *nranges; i++)
+	{
+		/* the same constant twice, for example in a CHECK (k IN (1, 1)) */
+		if (ranges[i - 1].stop.len == 0 || wc_slice_cmp(ranges[i].start, ranges[i - 1].stop) < 0)
+			return NULL;
+	}
+	return ranges;
 }
 
 /* --- reading -------------------------------------------------------------------- */

@@ -27,6 +27,7 @@
 #include "client/catalog/owner.h"
 #include "client/foreign/foreign.h"
 #include "fdw/fdw.h"
+#include "fdw/relation/recordtype.h"
 #include "fdw/relation/rowerror.h"
 #include "fdw/relation/systemcolumn.h"
 #include "fdw/write/modify.h"
@@ -565,6 +566,85 @@ widecolExecForeignDelete(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *s
 
 /* --- TRUNCATE ---------------------------------------------------------------*/
 
+static int
+compare_ranges(const void *a, const void *b)
+{
+	return wc_slice_cmp(((const WcRange *) a)->start, ((const WcRange *) b)->start);
+}
+
+/* The row keys that are in none of these n ranges, which this function sorts; *nothers is the number of ranges. */
+static WcRange *
+ranges_beside(WcRange *ranges, int n, int *nothers)
+{
+	WcRange    *others = palloc0(sizeof(WcRange) * (n + 1));
+	WcRange    *other = others;
+
+	qsort(ranges, n, sizeof(WcRange), compare_ranges);
+	for (int i = 0; i < n; i++)
+	{
+		other->start_inclusive = true;
+		other->stop = ranges[i].start;
+		if (wc_slice_cmp(other->start, other->stop) < 0)
+			other++;
+		memset(other, 0, sizeof(*other));
+		other->start = ranges[i].stop;
+		if (other->start.len == 0)
+			break;				/* to the table's end */
+	}
+	other->start_inclusive = true;
+	*nothers = (int) (other - others) + (n == 0 || other->start.len > 0);
+	return others;
+}
+
+/*
+ * Rows of the stored table that none of the foreign tables shows would go, too.  They are looked for while no other
+ * transaction uses the table; other clients of HBase could write such rows meanwhile.
+ */
+static void
+require_no_others(List *rels, WcRelation *truncated)
+{
+	bool		known = wc_client_store_is_embedded(truncated->store);
+	WcRange    *ranges = NULL;
+	WcRange    *others;
+	int			n = 0;
+	int			nothers;
+	ListCell   *lc;
+
+	foreach(lc, rels)
+	{
+		WcRelation *wrel = wc_relation_open(lfirst(lc));
+		bool		same = wc_client_store_is_embedded(wrel->store) == wc_client_store_is_embedded(truncated->store) &&
+		wrel->desc->id == truncated->desc->id;
+		WcRange    *more;
+		int			nmore;
+
+		if (same && wrel->constant_parts == 0)
+		{
+			wc_relation_close(wrel);
+			return;
+		}
+		more = same ? wc_recordtype_ranges(wrel, &nmore) : NULL;
+		known &= !same || more != NULL;
+		if (more != NULL)
+		{
+			ranges = n == 0 ? palloc(sizeof(WcRange) * nmore) : repalloc(ranges, sizeof(WcRange) * (n + nmore));
+			memcpy(ranges + n, more, sizeof(WcRange) * nmore);
+			n += nmore;
+		}
+		wc_relation_close(wrel);
+	}
+	others = known ? ranges_beside(ranges, n, &nothers) : NULL;
+	if (known && (nothers == 0 || !wc_client_has_rows(truncated->desc, others, nothers)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot truncate foreign table \"%s\", which shows one record type only", truncated->relname),
+			 known ? errdetail("Stored table \"%s\" has rows of other types.", truncated->table_name) :
+			 errdetail("A part of its row key is constant: stored table \"%s\" may hold rows of other types.",
+					   truncated->table_name),
+			 errhint("DELETE removes the rows of this type, widecol.truncate_table all rows.")));
+}
+
 void
 widecolExecForeignTruncate(List *rels, DropBehavior behavior, bool restart_seqs)
 {
@@ -578,20 +658,15 @@ widecolExecForeignTruncate(List *rels, DropBehavior behavior, bool restart_seqs)
 	{
 		WcRelation *wrel = wc_relation_open(lfirst(lc));
 
-		if (wrel->constant_parts > 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("cannot truncate foreign table \"%s\", which shows one record type only", wrel->relname),
-					 errdetail("A part of its row key is constant: stored table \"%s\" may hold rows of other types.",
-							   wrel->table_name),
-					 errhint("DELETE removes the rows of this type, widecol.truncate_table all rows.")));
 		if (wc_client_store_is_embedded(wrel->store))
 			wc_owner_require(wrel->desc, "DELETE removes the rows that the foreign table shows.");
 		if (!list_member_oid(done, (Oid) wrel->desc->id))
 		{
+			WcTableDesc *desc = wc_owner_open(wrel->store, wrel->table_name, "TRUNCATE", relids, NULL);
+
 			done = lappend_oid(done, (Oid) wrel->desc->id);
-			wc_client_store_truncate_table(wrel->store,
-										   wc_owner_open(wrel->store, wrel->table_name, "TRUNCATE", relids, NULL));
+			require_no_others(rels, wrel);
+			wc_client_store_truncate_table(wrel->store, desc);
 		}
 		wc_relation_close(wrel);
 	}
