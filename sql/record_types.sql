@@ -258,6 +258,28 @@ COMMIT;
 SELECT * FROM all_visits;
 DROP TABLE visits;
 DROP FOREIGN TABLE all_visits;
+-- constants of two parts; of the second part alone; of the whole key
+CREATE TABLE visits (site text, kind int, id int, v text) PARTITION BY LIST (site);
+CREATE TABLE visits_c PARTITION OF visits FOR VALUES IN ('c') PARTITION BY LIST (kind);
+CREATE FOREIGN TABLE visits_c12 (site text OPTIONS (rowkey '1'), kind int OPTIONS (rowkey '2'), id int OPTIONS (rowkey '3'), v text) SERVER widecol;
+ALTER TABLE visits_c ATTACH PARTITION visits_c12 FOR VALUES IN (1, 2);
+CREATE FOREIGN TABLE all_visits (site text OPTIONS (rowkey '1'), kind int OPTIONS (rowkey '2'), id int OPTIONS (rowkey '3'), v text) SERVER widecol OPTIONS ("table" 'visits_c12');
+INSERT INTO visits VALUES ('c', 1, 1, 'x'), ('c', 2, 1, 'x');
+INSERT INTO all_visits VALUES ('c', 0, 1, 'x');
+TRUNCATE visits;
+UPDATE all_visits SET kind = 3 WHERE kind = 0;
+TRUNCATE visits;
+UPDATE all_visits SET kind = 2, id = 7 WHERE kind = 3;
+TRUNCATE visits;
+SELECT count(*) FROM all_visits;
+DROP TABLE visits;
+DROP FOREIGN TABLE all_visits;
+CREATE FOREIGN TABLE second (site text OPTIONS (rowkey '1'), kind int OPTIONS (rowkey '2') CHECK (kind = 1), id int OPTIONS (rowkey '3'), v text) SERVER widecol;
+TRUNCATE second;
+CREATE FOREIGN TABLE one (site text OPTIONS (rowkey '1') CHECK (site = 'a'), v text) SERVER widecol;
+TRUNCATE one;
+DROP FOREIGN TABLE second, one;
+SELECT widecol.drop_table(t) FROM unnest('{visits_c12, second, one}'::text[]) t;
 SELECT widecol.drop_table('visits_ab'), widecol.drop_table('visits_c');
 
 DROP TABLE events;

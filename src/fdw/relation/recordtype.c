@@ -277,17 +277,27 @@ compare_ranges(const void *a, const void *b)
 WcRange *
 wc_recordtype_ranges(const WcRelation *wrel, int *nranges)
 {
+	WcSlice    *equal = palloc(sizeof(WcSlice) * (wrel->nkeys + 1));
+	int			last = wrel->constant_parts - 1;
 	const WcRelColumn *column;
 	WcRange    *ranges;
 
 	*nranges = 0;
-	if (wrel->constant_parts != 1)
+	if (last < 0)
 		return NULL;
-	column = &wrel->columns[wrel->keys[0]];
+	for (int k = 0; k < last; k++)
+	{
+		column = &wrel->columns[wrel->keys[k]];
+		if (column->nconstants != 1)
+			return NULL;
+		equal[k] = column->constants[0];
+	}
+	column = &wrel->columns[wrel->keys[last]];
 	ranges = palloc(sizeof(WcRange) * column->nconstants);
 	for (int i = 0; i < column->nconstants; i++)
 	{
-		if (!range_of(wrel, &column->constants[i], 1, &ranges[*nranges]) || ranges[*nranges].start.len == 0)
+		equal[last] = column->constants[i];
+		if (!range_of(wrel, equal, (uint32) last + 1, &ranges[*nranges]) || ranges[*nranges].start.len == 0)
 			return NULL;
 		++*nranges;
 	}
