@@ -313,5 +313,16 @@ $all = '1|1';
 refused('directory missing, and an old word', sub { rename $dir, "$aside/widecol" or die $! }, 'does not exist',
 	sub { rename "$aside/widecol", $dir or die $! });
 
+# The rows of a large commit become a file that the store takes in.
+my $from = -s $node->logfile;
+$node->safe_psql('postgres', q{
+CREATE FOREIGN TABLE large (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+INSERT INTO large SELECT i, repeat(md5(i::text), 40) FROM generate_series(1, 12000) i;
+});
+is($node->safe_psql('postgres', 'SELECT count(*) FROM large'), '12000', 'a large commit is there');
+$node->restart;
+is($node->safe_psql('postgres', 'SELECT count(*) FROM large'), '12000', 'and stays');
+unlike(slurp_file($node->logfile, $from), qr/WARNING:  RocksDB/, 'of which RocksDB does not warn');
+
 $node->stop('fast');
 done_testing();
