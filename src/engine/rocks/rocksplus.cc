@@ -99,8 +99,9 @@ ends_in_a_write(const char *text)
 	static const char *const ends[] = {"truncated header", "truncated record body", "error reading trailing data",
 		"checksum mismatch"};
 
-	return strstr(text, ".log: dropping ") != nullptr &&
-		std::any_of(std::begin(ends), std::end(ends), [=](const char *end) { return strstr(text, end) != nullptr; });
+	/* RocksDB does not say why it drops all of a file: it has done that for a file before, or the filter has said so */
+	return strstr(text, ".log: dropping ") != nullptr && (strchr(text, ';') == nullptr ||
+		std::any_of(std::begin(ends), std::end(ends), [=](const char *end) { return strstr(text, end) != nullptr; }));
 }
 
 class ServerLogger : public rocksdb::Logger
@@ -142,20 +143,25 @@ namespace
 class NoGaps : public rocksdb::WalFilter
 {
 public:
-	void ColumnFamilyLogNumberMap(const std::map<uint32_t, uint64_t> &, const std::map<std::string, uint32_t> &) override
+	void ColumnFamilyLogNumberMap(const std::map<uint32_t, uint64_t> &numbers, const std::map<std::string, uint32_t> &) override
 	{
+		needed = UINT64_MAX;
+		for (const auto &each : numbers)
+			needed = std::min(needed, each.second);
 		next = 0;
 	}
 
-	WalProcessingOption LogRecordFound(unsigned long long file, const std::string &, const rocksdb::WriteBatch &batch,
+	WalProcessingOption LogRecordFound(unsigned long long file, const std::string &name, const rocksdb::WriteBatch &batch,
 									   rocksdb::WriteBatch *, bool *) override
 	{
 		uint64_t	first = 0;
+		bool		is_gap;
 
 		/* a batch begins with its sequence number, the low byte first */
 		for (int i = 0; i < 8; i++)
 			first |= (uint64_t) (uint8_t) batch.Data()[i] << 8 * i;
-		if (next != 0 && first > next && batch.Count() > 0)
+		is_gap = next != 0 ? first > next && batch.Count() > 0 : is_after_empty(file, name);
+		if (is_gap)
 		{
 			if (!quiet)
 				wc_log(WC_LOG_INFO, "the log of the stored tables lacks writes before its file %06llu, as after a loss of power; the "
@@ -169,9 +175,44 @@ public:
 	const char *Name() const override { return "widecol"; }
 
 private:
-	static thread_local uint64_t next;	/* sequence number; 0: none was read yet.  One thread opens a database */
+	/* Does the file begin without a write: is it empty, or all zeros? */
+	static bool is_empty(const std::string &path)
+	{
+		char		header[7] = {0};	/* of a record */
+		FILE	   *file = fopen(path.c_str(), "rb");
+
+		if (file == nullptr)
+			return false;
+		if (fread(header, 1, sizeof(header), file) != sizeof(header))
+			memset(header, 0, sizeof(header));
+		(void) fclose(file);
+		return std::all_of(std::begin(header), std::end(header), [](char c) { return c == 0; });
+	}
+
+	/* Is there an empty file before the one with the first write?  RocksDB begins no file behind one without writes: so it
+	 * had some, and has lost all of them. */
+	static bool is_after_empty(uint64_t file, const std::string &name)
+	{
+		std::string directory = name.substr(0, name.find_last_of('/') + 1);
+		std::vector<std::string> names;
+
+		if (!rocksdb::Env::Default()->GetChildren(directory, &names).ok())
+			return false;
+		return std::any_of(names.begin(), names.end(), [&](const std::string &each)
+		{
+			char	   *end;
+			uint64_t	number = std::strtoull(each.c_str(), &end, 10);
+
+			return end != each.c_str() && strcmp(end, ".log") == 0 && number >= needed && number < file && is_empty(directory + each);
+		});
+	}
+
+	/* One thread opens a database. */
+	static thread_local uint64_t needed;	/* number of the first file that RocksDB may have to read */
+	static thread_local uint64_t next;	/* sequence number; 0: none was read yet */
 };
 
+thread_local uint64_t NoGaps::needed;
 thread_local uint64_t NoGaps::next;
 NoGaps		no_gaps;
 

@@ -61,7 +61,8 @@ extern void wc_rocksplus_log_to_server(rocksdb_options_t *options, bool salvage)
 /*
  * After a loss of power a file of RocksDB's log may lack its last writes although the next file has some: RocksDB begins a file
  * before it syncs the one before.  RocksDB 7.8 reads both, if the first one ends behind a whole write.  With these options the
- * reading ends at the first gap in the sequence numbers.  Files that were taken in have used numbers, too: a write without
+ * reading ends at the first gap in the sequence numbers, and behind a file that has lost all of its writes, if no file before
+ * it is read (its first sequence number is not known).  Files that were taken in have used numbers, too: a write without
  * changes follows them (wc_rocksfiles_take_in), before which a gap is none.  Not for logs of builds of widecol that did not
  * write that.
  */
