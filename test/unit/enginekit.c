@@ -192,7 +192,7 @@ files_text(const Kit *kit, char *text, size_t size)
  * changed anything meanwhile.  And it leaves the same file OWNER, which says by its
  * inode that it is no copy. */
 void
-kit_crash(Kit *kit)
+kit_crash_with(Kit *kit, void (*change) (const char *dir))
 {
 	static char before[1 << 16];
 	static char after[1 << 16];
@@ -211,11 +211,19 @@ kit_crash(Kit *kit)
 		files_text(kit, after, sizeof(after));
 		good = good && strcmp(before, after) == 0;
 	}
+	if (change != NULL)
+		change(copy);
 	close_engine(kit);
 	run("find %s -mindepth 1 ! -name OWNER -delete%s", kit->dir, "");
 	run("cp -r %s/. %s", copy, kit->dir);
 	run("rm -rf %s%s", copy, "");
 	open_engine(kit);
+}
+
+void
+kit_crash(Kit *kit)
+{
+	kit_crash_with(kit, NULL);
 }
 
 /* --- writing --------------------------------------------------------------*/

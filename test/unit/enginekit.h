@@ -57,6 +57,7 @@ extern void kit_open_at(Kit *kit, int64_t (*clock_us) (void));	/* with a clock o
 extern void kit_close(Kit *kit);	/* and removes the directory */
 extern void kit_reopen(Kit *kit);
 extern void kit_crash(Kit *kit);	/* goes on with a copy of the files as they are */
+extern void kit_crash_with(Kit *kit, void (*change) (const char *dir));	/* likewise, after a change of the copies */
 
 /* Collects the creation of a table. */
 extern void kit_create(Kit *kit, const char *name, uint8_t packing, uint32_t versions);

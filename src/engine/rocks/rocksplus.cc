@@ -189,8 +189,11 @@ private:
 		return std::all_of(std::begin(header), std::end(header), [](char c) { return c == 0; });
 	}
 
-	/* Is there an empty file before the one with the first write?  RocksDB begins no file behind one without writes: so it
-	 * had some, and has lost all of them. */
+	/*
+	 * Is there an empty file before the one with the first write?  RocksDB begins no file behind one without writes
+	 * (log_empty_ of DBImpl::SwitchMemtable), and a recovery leaves none that is still needed: so the file had some, and has
+	 * lost all of them.
+	 */
 	static bool is_after_empty(uint64_t file, const std::string &name)
 	{
 		std::string directory = name.substr(0, name.find_last_of('/') + 1);

@@ -72,7 +72,7 @@ look_at_row(WcRowLocker *locker, const WcRowLock *lock, const WcRowId *id, Datum
 	if (lock->gone)
 	{
 		if (IsolationUsesXactSnapshot())
-			wc_rowerror_changed(locker->wrel, lock->row);
+			wc_rowerror_changed(locker->wrel, id->row);
 		return WC_ROW_GONE;
 	}
 	newest = wc_client_snapshot(NULL);
