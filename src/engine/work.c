@@ -99,17 +99,15 @@ static WcStatus
 compact_files(WcStore *store, WcRunning *running, const WcReadPoint *at, WcError *err)
 {
 	WcSwept		swept;
-	bool		was_swept = wc_store_take_swept(store, &swept);	/* upkeep need not do the same again */
 	WcStatus	status;
 
+	/* upkeep need not compact a part of the same files once more */
+	if (wc_store_take_swept(store, &swept))
+		wc_swept_free(&swept);
 	wc_running_phase(running, WC_PHASE_FLUSH, 0);
 	status = wc_files_flush(store, at->cancel, err);
 	if (status == WC_OK)
 		status = wc_files_compact(store, wc_slice(NULL, 0), wc_slice(NULL, 0), running, at->cancel, err);
-	if (was_swept && status != WC_OK)
-		wc_store_put_back_swept(store, &swept);
-	else if (was_swept)
-		wc_swept_free(&swept);
 	return status;
 }
 
@@ -135,7 +133,7 @@ compact_store(WcStore *store, bool major, const WcReadPoint *at, WcError *err)
 	wc_running_begin(&running, store, major ? WC_PROGRESS_MAJOR_COMPACTION : WC_PROGRESS_COMPACTION, at->pid);
 	if (major)
 	{
-		/* it goes through all that was counted, but for what has not been flushed */
+		/* the pass deals with all key-values that the marks count; in packing cell with those that were flushed */
 		options.superseded = cells ? smaller(atomic_exchange(&store->flushed_superseded, 0), marks.superseded) : marks.superseded;
 		options.dated = cells ? smaller(atomic_exchange(&store->flushed_dated, 0), marks.dated) : marks.dated;
 	}

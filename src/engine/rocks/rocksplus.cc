@@ -68,8 +68,8 @@ static const char *const no_options_file = "widecol keeps no file OPTIONS";
 /*
  * Messages of no use.  A checkpoint disables the deletion of files, and in the midst of that does so
  * again, with a warning each time.  A file that was taken in has no id in the list of files that could be compared.
- * RocksDB 9 guesses what it does not find in that list: the size of such a file's end, and of files that RocksDB 7 has
- * written (Debian 12's) that and the order of the files.
+ * RocksDB 9 warns when it has to guess two facts that the list lacks: how large the end of a file is (of files that were taken
+ * in, and of all files that RocksDB 7 of Debian 12 wrote), and in which order files were written (of the latter).
  */
 static const char *const idle_messages[] = {
 	no_options_file, "File Deletions Disabled, but already disabled", "File Deletions Enable, but not really enabled",
@@ -99,7 +99,7 @@ ends_in_a_write(const char *text)
 	static const char *const ends[] = {"truncated header", "truncated record body", "error reading trailing data",
 		"checksum mismatch"};
 
-	/* RocksDB does not say why it drops all of a file: it has done that for a file before, or the filter has said so */
+	/* no reason in the message: reading has ended in an earlier file, or NoGaps has ended it, and RocksDB drops a whole file */
 	return strstr(text, ".log: dropping ") != nullptr && (strchr(text, ';') == nullptr ||
 		std::any_of(std::begin(ends), std::end(ends), [=](const char *end) { return strstr(text, end) != nullptr; }));
 }

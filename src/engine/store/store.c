@@ -102,23 +102,6 @@ wc_store_take_swept(WcStore *store, WcSwept *swept)
 	return whole;
 }
 
-void
-wc_store_put_back_swept(WcStore *store, WcSwept *swept)
-{
-	pthread_mutex_lock(&store->engine->write_mutex);
-	if (store->swept.any)
-	{
-		/* steps have deleted again: all of it, instead of two ranges */
-		wc_buf_reset(&store->swept.start, 0);
-		store->swept.to_the_end = true;
-		store->swept.whole = true;
-		wc_swept_free(swept);
-	}
-	else
-		store->swept = *swept;
-	pthread_mutex_unlock(&store->engine->write_mutex);
-}
-
 char *
 wc_store_cf_name(const WcStore *store, char *buf, size_t size)
 {

@@ -82,8 +82,8 @@ struct WcStore
 	WcScanCache scancache;		/* likewise */
 	struct WcRangeWatch *watches;	/* this and the next one are guarded by the engine's write mutex */
 	WcSwept		swept;			/* until its files are compacted */
-	_Atomic uint64_t flushed_superseded,	/* packing cell: of the marks' counts, what was flushed at the last flush, and has not */
-				flushed_dated;	/* been compacted since; 0 after a start */
+	_Atomic uint64_t flushed_superseded,	/* packing cell: the marks' two counts when the last requested flush began; 0 */
+				flushed_dated;	/* after a start, and after a major compaction or upkeep's sweep has begun */
 	WcStoreUpkeep upkeep;
 	WcStoreCounts counts;
 	WcMutex		memkeys_mutex;	/* guards the next two, which estimates use */
@@ -99,10 +99,9 @@ extern WcStore *wc_store_ref(WcStore *store);
 extern void wc_store_note_large(WcStore *store);
 extern void wc_store_unref(WcStore *store);
 
-/* Takes the range in which steps have deleted, when the steps of the whole range are done; false: no range.  Locks the
- * engine's write mutex.  put_back: its files could not be compacted; frees the copy. */
+/* Takes the range in which steps have deleted, when the steps of the whole range are done; false: no range.  The caller
+ * frees it.  Locks the engine's write mutex. */
 extern bool wc_store_take_swept(WcStore *store, WcSwept *swept);
-extern void wc_store_put_back_swept(WcStore *store, WcSwept *swept);
 extern void wc_swept_free(WcSwept *swept);
 
 /* A table with a copy of desc, and room for its stores (all NULL); one reference.  NULL: out of memory. */

@@ -228,7 +228,7 @@ wc_codec_bytes_are_value(const WcCodec *codec, size_t len)
 		return WC_BYTES_YES;
 	if ((spec->type != TEXTOID && spec->type != VARCHAROID) || !wc_bytes_are_same())
 		return WC_BYTES_NO;
-	/* at most as many characters as bytes */
+	/* the type's modifier counts characters, of which there are not more than bytes */
 	return spec->typmod < (int32) VARHDRSZ || len <= (size_t) spec->typmod - VARHDRSZ ? WC_BYTES_IF_TEXT : WC_BYTES_NO;
 }
 

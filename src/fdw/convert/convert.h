@@ -131,15 +131,12 @@ extern void wc_codec_init(WcCodec *codec, const WcCodecSpec *spec);
 /* Is content a text's or a bytea's own bytes, nothing else? */
 extern bool wc_codec_verbatim(const WcCodec *codec);
 
-/*
- * Are a cell's bytes, of at most len, the bytes of the value, so that a varlena's header before them makes the value?  Yes: of
- * any bytes.  If_text: if wc_codec_is_text.
- */
+/* Is a cell's content of at most len bytes, with the header of a varlena before it, the column's value? */
 typedef enum WcBytesAreValue
 {
 	WC_BYTES_NO,
 	WC_BYTES_YES,
-	WC_BYTES_IF_TEXT
+	WC_BYTES_IF_TEXT			/* if wc_codec_is_text(content) */
 } WcBytesAreValue;
 
 extern WcBytesAreValue wc_codec_bytes_are_value(const WcCodec *codec, size_t len);

@@ -268,12 +268,6 @@ wc_recordtype_range(const WcRelation *wrel, WcRange *range)
 	(void) range_of(wrel, equal, n, range);
 }
 
-static int
-compare_ranges(const void *a, const void *b)
-{
-	return wc_slice_cmp(((const WcRange *) a)->start, ((const WcRange *) b)->start);
-}
-
 WcRange *
 wc_recordtype_ranges(const WcRelation *wrel, int *nranges)
 {
@@ -297,16 +291,9 @@ wc_recordtype_ranges(const WcRelation *wrel, int *nranges)
 	for (int i = 0; i < column->nconstants; i++)
 	{
 		equal[last] = column->constants[i];
-		if (!range_of(wrel, equal, (uint32) last + 1, &ranges[*nranges]) || ranges[*nranges].start.len == 0)
+		if (!range_of(wrel, equal, (uint32) last + 1, &ranges[*nranges]))
 			return NULL;
 		++*nranges;
-	}
-	qsort(ranges, *nranges, sizeof(WcRange), compare_ranges);
-	for (int i = 1; i < *nranges; i++)
-	{
-		/* the same constant twice, for example in a CHECK (k IN (1, 1)) */
-		if (ranges[i - 1].stop.len == 0 || wc_slice_cmp(ranges[i].start, ranges[i - 1].stop) < 0)
-			return NULL;
 	}
 	return ranges;
 }

@@ -32,8 +32,8 @@ extern List *wc_recordtype_clauses(PlannerInfo *root, RelOptInfo *rel, WcRelatio
 extern void wc_recordtype_range(const WcRelation *wrel, WcRange *range);
 
 /*
- * The same ranges, ascending and disjoint, each with a start and a stop, of exactly the rows of the type, when leading
- * parts have one constant each, the last of them one or several, and no other part has any; *nranges is their number.  NULL: the type's rows are not ranges of their own.
+ * The ranges of exactly the rows of the type, in any order, if the constants are those of leading parts, of which only the last
+ * one may have several; *nranges is the number of ranges.  NULL: the rows of the type are no ranges of their own.  Memory as above.
  */
 extern WcRange *wc_recordtype_ranges(const WcRelation *wrel, int *nranges);
 

@@ -130,11 +130,10 @@ store_cell(WcReader *reader, Stage stage, WcReaderTarget *target, const WcCell *
 		/* the newest version comes first */
 		if (!isnull[target->att] || target->undecodable == reader->rows)
 			continue;
-		if (reader->stay && stays(target, cell, &values[target->att]))
-			;
-		else if (target->codec != NULL)
+		if (target->codec != NULL)
 		{
-			if (!wc_codec_try_decode(target->codec, cell->value, &reader->where, &values[target->att]))
+			if (!(reader->stay && stays(target, cell, &values[target->att])) &&
+				!wc_codec_try_decode(target->codec, cell->value, &reader->where, &values[target->att]))
 			{
 				target->undecodable = reader->rows;
 				continue;

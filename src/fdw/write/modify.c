@@ -572,39 +572,38 @@ compare_ranges(const void *a, const void *b)
 	return wc_slice_cmp(((const WcRange *) a)->start, ((const WcRange *) b)->start);
 }
 
-/* The row keys that are in none of these n ranges, which this function sorts; *nothers is the number of ranges. */
+/* The ranges of the row keys that are in none of these n > 0 ranges, which the function sorts; *nothers is their number. */
 static WcRange *
 ranges_beside(WcRange *ranges, int n, int *nothers)
 {
-	WcRange    *others = palloc0(sizeof(WcRange) * (n + 1));
-	WcRange    *other = others;
+	WcRange    *others = palloc(sizeof(WcRange) * (n + 1));
+	WcSlice		seen = {NULL, 0};	/* stop of the ranges so far */
 
+	*nothers = 0;
 	qsort(ranges, n, sizeof(WcRange), compare_ranges);
 	for (int i = 0; i < n; i++)
 	{
-		other->start_inclusive = true;
-		other->stop = ranges[i].start;
-		if (wc_slice_cmp(other->start, other->stop) < 0)
-			other++;
-		memset(other, 0, sizeof(*other));
-		other->start = ranges[i].stop;
-		if (other->start.len == 0)
-			break;				/* to the table's end */
+		if (wc_slice_cmp(seen, ranges[i].start) < 0)
+			others[(*nothers)++] = (WcRange) {.start = seen,.stop = ranges[i].start,.start_inclusive = true};
+		if (ranges[i].stop.len == 0)
+			return others;		/* it goes to the table's end */
+		if (wc_slice_cmp(seen, ranges[i].stop) < 0)
+			seen = ranges[i].stop;
 	}
-	other->start_inclusive = true;
-	*nothers = (int) (other - others) + (n == 0 || other->start.len > 0);
+	others[(*nothers)++] = (WcRange) {.start = seen,.start_inclusive = true};
 	return others;
 }
 
 /*
- * Rows of the stored table that none of the foreign tables shows would go, too.  They are looked for while no other
- * transaction uses the table; other clients of HBase could write such rows meanwhile.
+ * Raises an error if the stored table of `truncated` has rows, or may have, that none of the foreign tables shows: they would go,
+ * too.  In an embedded table they are looked for, while no other transaction uses the table; other clients of HBase could
+ * write such rows meanwhile.
  */
 static void
 require_no_others(List *rels, WcRelation *truncated)
 {
 	bool		known = wc_client_store_is_embedded(truncated->store);
-	WcRange    *ranges = NULL;
+	WcRange    *ranges = palloc(sizeof(WcRange));
 	WcRange    *others;
 	int			n = 0;
 	int			nothers;
@@ -613,25 +612,18 @@ require_no_others(List *rels, WcRelation *truncated)
 	foreach(lc, rels)
 	{
 		WcRelation *wrel = wc_relation_open(lfirst(lc));
-		bool		same = wc_client_store_is_embedded(wrel->store) == wc_client_store_is_embedded(truncated->store) &&
-		wrel->desc->id == truncated->desc->id;
-		WcRange    *more;
-		int			nmore;
+		bool		same = wrel->desc->id == truncated->desc->id;
+		bool		shows_all = same && wrel->constant_parts == 0;
+		int			nmore = 0;
+		WcRange    *more = same ? wc_recordtype_ranges(wrel, &nmore) : NULL;
 
-		if (same && wrel->constant_parts == 0)
-		{
-			wc_relation_close(wrel);
-			return;
-		}
-		more = same ? wc_recordtype_ranges(wrel, &nmore) : NULL;
 		known &= !same || more != NULL;
-		if (more != NULL)
-		{
-			ranges = n == 0 ? palloc(sizeof(WcRange) * nmore) : repalloc(ranges, sizeof(WcRange) * (n + nmore));
-			memcpy(ranges + n, more, sizeof(WcRange) * nmore);
-			n += nmore;
-		}
+		ranges = repalloc(ranges, sizeof(WcRange) * (n + nmore + 1));
+		for (int i = 0; i < nmore; i++)
+			ranges[n++] = more[i];
 		wc_relation_close(wrel);
+		if (shows_all)
+			return;
 	}
 	others = known ? ranges_beside(ranges, n, &nothers) : NULL;
 	if (known && (nothers == 0 || !wc_client_has_rows(truncated->desc, others, nothers)))

@@ -53,10 +53,9 @@ extern WcStatus wc_scanner_open(WcStorage *storage, const WcScan *scan, const Wc
 extern WcStatus wc_scanner_share(WcScanner *scanner, WcSlice scan, const WcScanHelpers *helpers, WcError *err) WC_WARN_UNUSED;
 
 /*
- * Appends one cell block (model/cellblock.h) to out: about bytes_target bytes, more if one cell is larger, or to end with
- * a whole row; at most
- * rows_max rows (0: no limit).  WC_OK: there may be more blocks; WC_END: this block is the last (the block has a mark,
- * too).
+ * Appends one cell block (model/cellblock.h) to out: about bytes_target bytes, more if one cell is larger, or
+ * to end with a whole row; at most rows_max rows (0: no limit).  WC_OK: there may be more blocks; WC_END: this block is
+ * the last (the block has a mark, too).
  */
 extern WcStatus wc_scanner_next(WcScanner *scanner, WcBuf *out, size_t bytes_target,
 								uint64_t rows_max, WcError *err) WC_WARN_UNUSED;
