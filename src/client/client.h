@@ -201,10 +201,10 @@ extern WcClientScan *wc_client_scan_open(const WcScan *scan, WcClientSnapshot *s
 										 uint64 rows_hint, MemoryContext context);
 
 /*
- * The same for a Get at the newest state, if its row is quiet: no commit that has written it is in flight.  So the caller
- * does not wait for other commits.  NULL: the row is not quiet, or the transaction may have written it.
+ * The same at the newest state, if the scan's rows are quiet: no commit that has written one of them is in flight.  So the caller
+ * does not wait for other commits.  NULL: a row may not be quiet, or the transaction may have written it.
  */
-extern WcClientScan *wc_client_scan_quiet(const WcScan *scan, CommandId cid, MemoryContext context);
+extern WcClientScan *wc_client_scan_quiet(const WcScan *scan, CommandId cid, uint64 rows_hint, MemoryContext context);
 
 /* What a scan waits for, by the clock of wc_clock_monotonic_us. */
 typedef struct WcClientWait

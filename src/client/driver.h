@@ -19,6 +19,7 @@
 
 #include "client/client.h"
 #include "client/foreign/serveroption.h"
+#include "model/extent.h"
 #include "wire/message/message.h"
 
 typedef enum WcDriverFeature
@@ -82,7 +83,7 @@ typedef struct WcDriverOpen
 	uint64		snapshot;		/* number; 0: the newest state.  A new number means: take a snapshot now */
 	CommandId	cid;
 	bool		lock_first;		/* modify: the row of a Get at the newest state is locked before it is read */
-	bool		quiet;			/* scan_open: the row of a Get is read in the newest state; what the reader must see of it is applied */
+	bool		quiet;			/* scan_open: the rows are read in the newest state; what the reader must see of them is applied */
 	bool		keep;			/* scan_take: the answer should be kept in shared memory; modify: that of the next state */
 	bool		own_writes;		/* the transaction has written: the scan may see its writes */
 	int64		clock_offset_us;
@@ -250,8 +251,8 @@ typedef struct WcDriver
 	/* As wc_client_scan_ready, for the next block; NULL: the driver has no socket. */
 	bool		(*scan_ready) (WcDriverScan *scan, WcClientWait *wait);
 
-	/* May the Get be opened as `quiet`?  No round trip, never fails. */
-	bool		(*is_quiet) (const WcDriverOpen *open);
+	/* May the scan be opened as `quiet`?  No round trip, never fails.  False: perhaps without the rows of `written`. */
+	bool		(*is_quiet) (const WcDriverOpen *open, WcExtent *written);
 
 	/*
 	 * Locks the row of a Get, and finds the Get's answer in the newest state, both without a round trip; may wait for a

@@ -50,6 +50,17 @@ open_block(WcClientScan *scan)
 		wc_raise(&err);
 }
 
+/* Makes the next block the current one; false when there is none. */
+static bool
+next_block(WcClientScan *scan)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (scan->reader.end || !scan->at->scan_next(&scan->driver))
+		return false;
+	open_block(scan);
+	return true;
+}
+
 /* A nested loop opens a scan for each row, so closing a scan frees its memory.  The end of the memory
  * context closes the scan, also after an error. */
 static WcClientScan *
@@ -79,22 +90,69 @@ wc_scan_take(const WcScan *scan, const WcDriverLocker *locker, bool keep, Comman
 	return NULL;
 }
 
+/* May the transaction have written rows of the scan? */
+static bool
+may_see_own(const WcScan *scan)
+{
+	WcExtent	written;
+	WcExtent	read;
+
+	if (wc_batch_empty())
+		return false;
+	if (scan->nranges == 1 && wc_range_is_point(&scan->ranges[0]))
+		return wc_batch_may_write(scan->table_id, scan->ranges[0].start);
+	written = wc_batch_extent();
+	read = wc_extent_of_scan(scan);
+	return wc_extents_overlap(&written, &read);
+}
+
+/*
+ * Reads the scan's rows as far as its limit, in the newest state but without those of `written`.  NULL: there may be rows of
+ * `written` among them.
+ */
+static WcClientScan *
+scan_beside(const WcDriverOpen *open, const WcExtent *written, MemoryContext context)
+{
+	WcScan		scan = *open->scan;
+	WcDriverOpen to = *open;
+	uint8_t		bound[WC_EXTENT_KEY];
+	WcRange		range = {.start = {NULL, 0}};
+	WcClientScan *s;
+
+	if (scan.row_limit == 0 || scan.nranges > 1 || scan.count_cells || scan.distinct_parts > 0 || scan.filter != NULL ||
+		scan.filter_text.len > 0)
+		return NULL;
+	if (scan.nranges == 1)
+		range = scan.ranges[0];
+	if (!wc_extent_cut_range(written, scan.reversed, &range, bound))
+		return NULL;
+	scan.nranges = 1;
+	scan.ranges = &range;
+	to.scan = &scan;
+	s = make_scan(wc_driver_of(scan.table_id), context);
+	s->at->scan_open(&s->driver, &to);
+	if (next_block(s) && s->driver.complete && s->driver.stats.rows == scan.row_limit)
+		return s;
+	wc_client_scan_close(s);
+	return NULL;
+}
+
 WcClientScan *
-wc_client_scan_quiet(const WcScan *scan, CommandId cid, MemoryContext context)
+wc_client_scan_quiet(const WcScan *scan, CommandId cid, uint64 rows_hint, MemoryContext context)
 {
 	const WcDriver *driver = wc_driver_of(scan->table_id);
 	WcDriverOpen open = {
-		.scan = scan,.cid = cid,.clock_offset_us = wc_client_clock_offset_us(),.quiet = true,.rows_hint = 1
+		.scan = scan,.cid = cid,.clock_offset_us = wc_client_clock_offset_us(),.quiet = true,.rows_hint = rows_hint
 	};
+	WcExtent	written;
 	WcClientScan *s;
 
-	if (driver->is_quiet == NULL || wc_client_read_timestamp() != WC_TS_LATEST ||
-		wc_batch_may_write(scan->table_id, scan->ranges[0].start) || RecoveryInProgress())
+	if (driver->is_quiet == NULL || wc_client_read_timestamp() != WC_TS_LATEST || may_see_own(scan) || RecoveryInProgress())
 		return NULL;
 	wc_xact_join();
 	wc_following_await_catalog(MyDatabaseId);
-	if (!driver->is_quiet(&open))
-		return NULL;
+	if (!driver->is_quiet(&open, &written))
+		return scan_beside(&open, &written, context);
 	s = make_scan(driver, context);
 	driver->scan_open(&s->driver, &open);
 	return s;
@@ -215,17 +273,6 @@ corrupt(void)
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_CORRUPTED),
 			 errmsg("cell block from the engine is malformed")));
-}
-
-/* Makes the next block the current one; false when there is none. */
-static bool
-next_block(WcClientScan *scan)
-{
-	CHECK_FOR_INTERRUPTS();
-	if (scan->reader.end || !scan->at->scan_next(&scan->driver))
-		return false;
-	open_block(scan);
-	return true;
 }
 
 /* If the block ends within the row, the row's key must outlive the block. */

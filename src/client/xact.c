@@ -75,6 +75,7 @@ static void
 commit_batch(bool prepare)
 {
 	WcHolderWait wait = {0};
+	WcExtent	extent;
 	WcSlice		rest;
 	uint64		holder;
 	uint64		xid;
@@ -88,7 +89,8 @@ commit_batch(bool prepare)
 	xid = U64FromFullTransactionId(GetTopFullTransactionId());
 	wc_driver()->connect();
 	wc_following_await_room();
-	wc_stream_take_place();		/* the last record names the place */
+	extent = wc_batch_extent();
+	wc_stream_take_place(&extent);	/* the last record names the place */
 	wc_following_await_catalog(MyDatabaseId);
 	if (!prepare && wc_batch_unsettled(&rest) && wc_driver()->hand_over(xid, wc_stream_place(), rest))
 	{
@@ -104,7 +106,7 @@ commit_batch(bool prepare)
 		/* the wait may be long; an engine that starts meanwhile must not wait for this transaction */
 		wc_stream_leave_place();
 		wc_holder_wait(&wait, holder);
-		wc_stream_take_place();
+		wc_stream_take_place(&extent);
 	}
 	wc_stream_finish(stream_length);
 	wc_batch_forget();

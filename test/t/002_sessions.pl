@@ -275,6 +275,50 @@ $node->pgbench(
 	});
 is($node->safe_psql('postgres', "SELECT $both, (SELECT sum(n) > 0 FROM there)"), '0|t', 'nothing came or went');
 
+# --- ranges that wait for no commit of other rows: they show the session's last commit, and whole commits -----
+$node->safe_psql('postgres', q{
+CREATE FOREIGN TABLE pages (k bigint OPTIONS (rowkey '1'), v int) SERVER widecol;
+CREATE FOREIGN TABLE whole (k int OPTIONS (rowkey '1'), v int) SERVER widecol;
+INSERT INTO pages SELECT k * 1000000, 0 FROM generate_series(0, 1000) k;
+INSERT INTO whole SELECT k, 0 FROM generate_series(1, 20) k;
+});
+my $page = q{
+SELECT k AS k1, v AS v1 FROM pages WHERE k >= :from ORDER BY k LIMIT 1 \gset
+SELECT k AS k2, v AS v2 FROM pages WHERE k <= :to ORDER BY k DESC LIMIT 1 \gset
+SELECT 1 / (:k1 = :k AND :k2 = :k AND :v1 = :v AND :v2 = :v)::int;
+};
+$node->pgbench(
+	'--no-vacuum --client=8 --jobs=2 --transactions=400 --protocol=prepared',
+	0,
+	[qr{processed: 3200/3200}],
+	[qr{^(?:(?!ERROR|FATAL|PANIC).)*$}s],
+	'a session sees its last commit in pages, and whole commits of others in ranges',
+	{
+		'pages_change@4' => qq{
+\\set first 1000000 * random(1, 999) + 1000 * :client_id
+\\set k :first + random(1, 999)
+\\set from random(:first + 1, :k)
+\\set to random(:k, :first + 999)
+\\set v random(1, 1000000)
+INSERT INTO pages VALUES (:k, :v);
+$page
+\\set v :v + 1
+UPDATE pages SET v = v + 1 WHERE k = :k;
+$page
+DELETE FROM pages WHERE k = :k;
+SELECT 1 / (count(*) = 0)::int FROM pages WHERE k > :k - 1 AND k < :k + 1;
+},
+		'whole_change@3' => q{
+\set k random(1, 19)
+UPDATE whole SET v = v + CASE WHEN k = :k THEN 1 ELSE -1 END WHERE k BETWEEN :k AND :k + 1;
+},
+		'whole_read@5' => q{
+SELECT 1 / (sum(v) = 0)::int FROM whole;
+SELECT 1 / (count(*) = 1001)::int FROM pages WHERE k % 1000000 = 0;
+}
+	});
+is($node->safe_psql('postgres', 'SELECT count(*), sum(v) FROM pages'), '1001|0', 'and each session has taken back its own');
+
 # --- a session that waits for an asynchronous commit does not wait for the walwriter ---------
 $node->safe_psql('postgres', $_) foreach q{ALTER SYSTEM SET wal_writer_delay = '10s'}, 'SELECT pg_reload_conf()';
 my ($one, $other) = map { $node->background_psql('postgres', on_error_stop => 0) } 1, 2;

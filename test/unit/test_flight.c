@@ -229,6 +229,55 @@ far_places_are_found(void **state)
 	free(f);
 }
 
+static WcExtent
+extent_of(uint64_t number)
+{
+	return (WcExtent) {.tables = 1,.least = number,.greatest = number};
+}
+
+static void
+what_was_written_is_known(void **state)
+{
+	const WcExtent all = WC_EXTENT_ALL;
+	WcFlight   *f = make(NPLACES);
+	WcExtent	five = extent_of(5);
+	WcExtent	six = extent_of(6);
+	WcExtent	from_six = {1, 6, 9};
+	WcExtent	written = wc_flight_written(f, 1, &five);
+	uint16_t	place;
+
+	(void) state;
+	assert_true(written.tables == 0);
+	place = wc_flight_take(f, 100, 1, false, WC_FLIGHT_NONE);
+	written = wc_flight_written(f, 1, &five);
+	assert_memory_equal(&written, &all, sizeof(written));	/* the transaction has not said it yet */
+	written = wc_flight_written(f, 2, &five);
+	assert_true(written.tables == 0);	/* another database's */
+
+	wc_flight_set_extent(f, place, 100, &five);
+	written = wc_flight_written(f, 1, &five);
+	assert_memory_equal(&written, &five, sizeof(written));
+	written = wc_flight_written(f, 1, &six);
+	assert_true(written.tables == 0);
+	wc_flight_set_extent(f, wc_flight_take(f, 101, 1, false, WC_FLIGHT_NONE), 101, &from_six);
+	written = wc_flight_written(f, 1, &all);
+	assert_memory_equal(&written, &((WcExtent) {1, 5, 9}), sizeof(written));
+
+	/* the next transaction in the place has not written the same */
+	assert_true(wc_flight_free(f, place, 100));
+	assert_int_equal(wc_flight_take(f, 102, 1, false, place), place);
+	written = wc_flight_written(f, 1, &five);
+	assert_memory_equal(&written, &all, sizeof(written));
+	assert_true(wc_flight_free(f, place, 102));
+
+	written = wc_flight_written(f, 1, &five);
+	assert_true(written.tables == 0);
+	wc_flight_overflow(f, 103);
+	written = wc_flight_written(f, 1, &five);
+	assert_memory_equal(&written, &all, sizeof(written));
+	free(f);
+}
+
 /* --- many at once ----------------------------------------------------------------- */
 
 #define WRITERS		3
@@ -256,9 +305,12 @@ write_some(void *arg)
 	for (int i = 0; i < COMMITS; i++)
 	{
 		uint64_t	xid = atomic_fetch_add(&race->next_xid, 1);
+		WcExtent	written;
 
 		while ((place = wc_flight_take(race->flight, xid, (uint32_t) xid, false, place)) == WC_FLIGHT_NONE)
 			sched_yield();
+		written = extent_of(xid % 16);
+		wc_flight_set_extent(race->flight, place, xid, &written);
 		if (xid % 10 == 0)
 		{
 			assert_true(wc_flight_free(race->flight, place, xid));	/* it fails */
@@ -296,7 +348,21 @@ follow(void *arg)
 	return NULL;
 }
 
-/* A visible transaction has a place, with its database, or has been applied. */
+/* A visible transaction has a place, with its extent, or has been applied. */
+static void
+look_at_extents(Race *race, uint64_t xid)
+{
+	WcExtent	read = extent_of(xid % 16);
+	WcExtent	written;
+
+	if (!atomic_load_explicit(&race->visible[xid], memory_order_acquire))
+		return;
+	written = wc_flight_written(race->flight, (uint32_t) xid, &read);
+	if (!wc_extents_overlap(&written, &read))
+		assert_int_equal(atomic_load(&race->applied[xid]), 1);
+}
+
+/* The same with its database. */
 static void
 look(Race *race, uint64_t xid)
 {
@@ -331,7 +397,10 @@ read_on(void *arg)
 		uint64_t	last = atomic_load(&race->next_xid) - 1;
 
 		for (uint64_t xid = last; xid > last - 8 && xid >= 3; xid--)
+		{
 			look(race, xid);
+			look_at_extents(race, xid);
+		}
 		sched_yield();
 	}
 	return NULL;
@@ -582,6 +651,7 @@ main(void)
 		cmocka_unit_test(a_place_is_taken_once),
 		cmocka_unit_test(generations_grow),
 		cmocka_unit_test(far_places_are_found),
+		cmocka_unit_test(what_was_written_is_known),
 		cmocka_unit_test(no_reader_misses_a_commit),
 		cmocka_unit_test(no_reader_misses_a_commit_in_a_far_place),
 		cmocka_unit_test(who_sleeps_is_woken),

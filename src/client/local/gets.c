@@ -49,7 +49,7 @@ is_short_range(const WcDriverOpen *open)
 bool
 wc_gets_may_share(const WcDriverOpen *open)
 {
-	if (open->snapshot == 0 || open->own_writes || !has_plain_options(open))
+	if ((open->snapshot == 0 && !open->quiet) || open->own_writes || !has_plain_options(open))
 		return false;
 	return is_get(open->scan) ||
 		(is_short_range(open) && wc_getcache_takes_ranges(wc_shmem_getcache(), open->scan->table_id));

@@ -11,7 +11,7 @@
 #include "client/driver.h"
 #include "wire/shared/getcache.h"
 
-/* May the scan's answer be read from shared memory, or be kept there?  Asked once for each scan. */
+/* May the scan's answer, at its snapshot or `quiet`, be read from shared memory, or be kept there?  Asked once for each scan. */
 extern bool wc_gets_may_share(const WcDriverOpen *open);
 
 /* The epoch of a snapshot; 0: it has none, so the engine has to take the snapshot. */
@@ -36,8 +36,8 @@ extern bool wc_gets_enter_marked(uint64 snapshot, uint32 process, uint64 mark);
 extern WcGetFound wc_gets_find(const WcDriverOpen *open, WcBuf *block);
 
 /*
- * The same in the newest state, of a row that the transaction has locked, or that is quiet (wire/shared/claims.h).
- * wc_gets_may_find: may the answer be read from shared memory?
+ * The same in the newest state, of a row that the transaction has locked, or of a `quiet` scan (client/driver.h).
+ * wc_gets_may_find: may the answer to the Get be read from shared memory?
  */
 extern bool wc_gets_may_find(const WcDriverOpen *open);
 extern WcGetFound wc_gets_find_now(const WcScan *get, WcBuf *block);

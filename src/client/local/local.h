@@ -103,7 +103,7 @@ extern void wc_local_snapshot_release(uint64 number);
 extern void wc_local_unlock(SubTransactionId subid);
 
 extern void wc_local_scan_open(WcDriverScan *scan, const WcDriverOpen *open);
-extern bool wc_local_is_quiet(const WcDriverOpen *open);
+extern bool wc_local_is_quiet(const WcDriverOpen *open, WcExtent *written);
 extern bool wc_local_claim(const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverClaim *claim);
 extern bool wc_local_claim_same(uint64 snapshot, uint32 table_id, WcSlice row, const WcDriverLocker *locker, uint64 *holder);
 extern bool wc_local_scan_take(WcDriverScan *scan, const WcDriverOpen *open, const WcDriverLocker *locker,

@@ -3,6 +3,8 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+
 #include "channel/flight.h"
 #include "channel/shmem.h"
 #include "client/local/claim.h"
@@ -113,7 +115,7 @@ find_answer(WcDriverScan *scan, const WcDriverOpen *open)
 {
 	WcGetFound	found;
 
-	if (!open->quiet && (!wc_gets_may_share(open) || wc_gets_epoch(open->snapshot) == 0))
+	if (!wc_gets_may_share(open) || (!open->quiet && wc_gets_epoch(open->snapshot) == 0))
 		return WC_GET_ABSENT;
 	scan->stash = wc_local_take_buffer();
 	found = open->quiet ? wc_gets_find_now(open->scan, &scan->stash) : wc_gets_find(open, &scan->stash);
@@ -128,10 +130,17 @@ find_answer(WcDriverScan *scan, const WcDriverOpen *open)
 }
 
 bool
-wc_local_is_quiet(const WcDriverOpen *open)
+wc_local_is_quiet(const WcDriverOpen *open, WcExtent *written)
 {
 	const WcScan *scan = open->scan;
+	WcExtent	read = wc_extent_of_scan(scan);
 
+	if (scan->nranges != 1 || !wc_range_is_point(&scan->ranges[0]))
+	{
+		*written = wc_flight_written(wc_places(), MyDatabaseId, &read);
+		return written->tables == 0;
+	}
+	*written = WC_EXTENT_ALL;
 	if (!wc_gets_may_find(open))
 		return false;
 	wc_getcache_prefetch(wc_shmem_getcache(), scan->table_id, scan->ranges[0].start);

@@ -70,7 +70,7 @@ wc_stream_is_written(void)
 }
 
 void
-wc_stream_take_place(void)
+wc_stream_take_place(const WcExtent *extent)
 {
 	StaticAssertStmt(WC_RECORD_NO_PLACE == WC_FLIGHT_NONE, "no place is no place");
 
@@ -78,6 +78,7 @@ wc_stream_take_place(void)
 		return;
 	place_xid = U64FromFullTransactionId(GetTopFullTransactionId());
 	place = wc_place_take(place_xid, MyDatabaseId, (flags & WC_RECORD_CATALOG) != 0);
+	wc_flight_set_extent(wc_places(), place, place_xid, extent);
 }
 
 uint16

@@ -9,7 +9,7 @@
 
 #include "postgres.h"
 
-#include "base/slice.h"
+#include "model/extent.h"
 
 /*
  * Writes the bytes, which begin at offset `at` of the stream, in records of at most
@@ -29,9 +29,9 @@ extern bool wc_stream_is_written(void);
 /*
  * At PRE_COMMIT or PRE_PREPARE, before the end of the stream is written: takes a place among
  * the transactions in flight (channel/flight.h), which BATCHes from here on name.  May have
- * to wait for a place, interruptibly.
+ * to wait for a place, interruptibly.  extent: of all operations of the stream.
  */
-extern void wc_stream_take_place(void);
+extern void wc_stream_take_place(const WcExtent *extent);
 
 /* The place; WC_FLIGHT_NONE: it has none. */
 extern uint16 wc_stream_place(void);

@@ -24,6 +24,7 @@ static uint64 settled;			/* all operations before this offset are on rows that w
 static uint64 writing;			/* the offset of the operations that were begun last */
 static uint32 writing_table;	/* the table of the rows that they write */
 static bool must_be_checked;
+static WcExtent sent = {0, UINT64_MAX, 0};	/* the rows that operations which have left the buffer write, and perhaps others */
 
 /* The rows that the operations before the offset `noted` write, by their hashes. */
 #define WRITTEN_MAX 64
@@ -123,6 +124,7 @@ wc_batch_log(void)
 	close_piece();
 	if (buffer.len > 0)
 		wc_stream_write(start, wc_buf_slice(&buffer));
+	wc_extent_add_batch(&sent, wc_buf_slice(&buffer));
 	start += buffer.len;
 	wc_buf_reset(&buffer, 2 * WC_BATCH_CHUNK);
 	wc_batch_init(&builder, &buffer);
@@ -173,6 +175,7 @@ send(bool more)
 	if (start + buffer.len > wc_batch_bytes_max())
 		wc_batch_too_large(start + buffer.len);
 	(void) GetTopFullTransactionId();	/* may fail, so it comes before the driver gets the piece */
+	wc_extent_add_batch(&sent, wc_buf_slice(&buffer));
 	stale = true;
 	do
 	{
@@ -273,6 +276,7 @@ wc_batch_take_made(uint64 at, WcSlice bytes)
 				 errmsg("the engine has changed rows from byte " UINT64_FORMAT " of a transaction on instead of byte " UINT64_FORMAT,
 						at, start)));
 	note_rows(at, bytes);
+	wc_extent_add_batch(&sent, bytes);
 	wc_stream_write(at, bytes);
 	/* the driver has locked each row before */
 	if (settled == start)
@@ -284,6 +288,15 @@ bool
 wc_batch_empty(void)
 {
 	return start + buffer.len == 0;
+}
+
+WcExtent
+wc_batch_extent(void)
+{
+	WcExtent	extent = sent;
+
+	wc_extent_add_batch(&extent, wc_buf_slice(&buffer));
+	return extent;
 }
 
 bool
@@ -336,6 +349,7 @@ wc_batch_forget(void)
 	start = settled = writing = noted = 0;
 	nwritten = 0;
 	stale = must_be_checked = false;
+	sent = WC_EXTENT_NONE;
 	if (builder.buf != NULL)
 	{
 		wc_buf_reset(&buffer, 2 * WC_BATCH_CHUNK);

@@ -11,6 +11,7 @@
 
 #include "client/driver.h"
 #include "client/settings.h"
+#include "model/extent.h"
 
 /* --- drivers.c ------------------------------------------------------------------ */
 
@@ -173,6 +174,9 @@ extern bool wc_batch_empty(void);
 
 /* May the transaction have written the row?  False is certain. */
 extern bool wc_batch_may_write(uint32 table_id, WcSlice row);
+
+/* Of all rows that the transaction has written. */
+extern WcExtent wc_batch_extent(void);
 extern void wc_batch_forget(void);	/* end of the transaction; never fails */
 
 /*

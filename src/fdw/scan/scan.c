@@ -60,8 +60,8 @@ reads_alone(const WcScanState *state, const ForeignScanState *node)
 {
 	const EState *estate = node->ss.ps.state;
 
-	return state->plan.alone && !IsolationUsesXactSnapshot() && state->mark == NULL && state->lock == NULL && state->limit == NULL &&
-		state->grouped == NULL && state->lookahead == NULL && ActivePortal != NULL && list_length(ActivePortal->stmts) == 1 &&
+	return state->plan.alone && !IsolationUsesXactSnapshot() && state->mark == NULL && state->lock == NULL &&
+		state->lookahead == NULL && ActivePortal != NULL && list_length(ActivePortal->stmts) == 1 &&
 		linitial(ActivePortal->stmts) == estate->es_plannedstmt && !opens_late(estate);
 }
 
@@ -202,16 +202,16 @@ take_row(WcScanState *state, ForeignScanState *node, WcScan *scan)
 	return true;
 }
 
-/* Reads the row of a Get without waiting for commits that have not written it.  False: the row must be read at the snapshot. */
+/* Reads without waiting for commits that have written none of the rows.  False: the rows must be read at the snapshot. */
 static bool
-read_quiet(WcScanState *state, ForeignScanState *node, WcScan *scan)
+read_quiet(WcScanState *state, ForeignScanState *node, WcScan *scan, uint64 rows_hint)
 {
 	EState	   *estate = node->ss.ps.state;
 
-	if (!state->alone || state->shared != NULL || !wc_scan_state_needs_no_snapshot(node, scan))
+	if (!state->alone || state->shared != NULL || state->snapshot != NULL)
 		return false;
 	scan->batch_rows = (uint32) state->resources.wrel->fetch_size;
-	state->scan = wc_client_scan_quiet(scan, estate->es_snapshot->curcid, estate->es_query_cxt);
+	state->scan = wc_client_scan_quiet(scan, estate->es_snapshot->curcid, rows_hint, estate->es_query_cxt);
 	return state->scan != NULL;
 }
 
@@ -350,8 +350,10 @@ start(WcScanState *state, ForeignScanState *node)
 		return;
 	}
 	rows_hint = set_limits(state, &scan);
-	if (!take_row(state, node, &scan) && !read_quiet(state, node, &scan))
-		open_scan(state, node, &scan, state->bounds.point ? 1 : rows_hint);
+	if (state->bounds.point)
+		rows_hint = 1;
+	if (!take_row(state, node, &scan) && !read_quiet(state, node, &scan, rows_hint))
+		open_scan(state, node, &scan, rows_hint);
 }
 
 /* Called at the end of the open Scan: opens the Scan of the next part, if there is one. */

@@ -34,6 +34,12 @@ typedef struct Place
 	_Atomic uint64_t word;		/* 0: free; its lower half is a futex */
 	_Atomic uint32_t database;	/* for a moment that of the place's last transaction */
 	_Atomic uint32_t position;	/* in state ENDED: lower half of the position of the commit record */
+
+	/* which rows a transaction has written; written by its backend */
+	_Atomic uint64_t extent_of; /* its id; 0: the extent is being written */
+	_Atomic uint64_t tables;
+	_Atomic uint64_t least;
+	_Atomic uint64_t greatest;
 } Place;
 
 struct WcFlight
@@ -212,6 +218,18 @@ wc_flight_take_once(WcFlight *f, uint64_t xid, uint32_t database, bool catalog)
 	return place;
 }
 
+void
+wc_flight_set_extent(WcFlight *f, uint16_t place, uint64_t xid, const WcExtent *extent)
+{
+	Place	   *p = &f->places[place];
+
+	atomic_store(&p->extent_of, 0);
+	atomic_store(&p->tables, extent->tables);
+	atomic_store(&p->least, extent->least);
+	atomic_store(&p->greatest, extent->greatest);
+	atomic_store(&p->extent_of, xid);
+}
+
 static void
 leave_committing(WcFlight *f, uint16_t place, uint64_t xid, WcFlightState state)
 {
@@ -388,6 +406,35 @@ bool
 wc_flight_overflowed(const WcFlight *f)
 {
 	return atomic_load(&f->overflow) != 0;
+}
+
+/* Ids are not used twice, so the extent is whole if extent_of is the same before and after. */
+static WcExtent
+extent_of(const Place *p, uint64_t xid)
+{
+	bool		known = atomic_load(&p->extent_of) == xid;
+	WcExtent	extent = {atomic_load(&p->tables), atomic_load(&p->least), atomic_load(&p->greatest)};
+
+	return known && atomic_load(&p->extent_of) == xid ? extent : WC_EXTENT_ALL;
+}
+
+WcExtent
+wc_flight_written(const WcFlight *f, uint32_t database, const WcExtent *extent)
+{
+	WcExtent	all = WC_EXTENT_NONE;
+	WcFlightEntry entry;
+	uint32_t	next = 0;
+
+	if (wc_flight_overflowed(f))
+		return WC_EXTENT_ALL;
+	while (wc_flight_next(f, &next, &entry))
+	{
+		WcExtent	written = extent_of(&f->places[entry.place], entry.xid);
+
+		if ((entry.database == 0 || entry.database == database) && wc_extents_overlap(&written, extent))
+			wc_extent_add(&all, &written);
+	}
+	return all;
 }
 
 uint16_t

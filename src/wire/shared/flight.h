@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/extent.h"
+
 typedef struct WcFlight WcFlight;
 
 typedef enum WcFlightState
@@ -73,6 +75,9 @@ extern uint16_t wc_flight_take(WcFlight *flight, uint64_t xid, uint32_t database
  */
 extern uint16_t wc_flight_take_once(WcFlight *flight, uint64_t xid, uint32_t database, bool catalog);
 
+/* Says which rows the transaction has written; before its commit record is written.  Until then it may have written any row. */
+extern void wc_flight_set_extent(WcFlight *flight, uint16_t place, uint64_t xid, const WcExtent *extent);
+
 /* Changes COMMITTING to ENDED, or to PREPARED.  Does nothing if the follower has freed the place already, also if
  * another transaction has it now.  position: of the commit record. */
 extern void wc_flight_ended(WcFlight *flight, uint16_t place, uint64_t xid, uint64_t position);
@@ -101,6 +106,12 @@ extern bool wc_flight_idle(const WcFlight *flight);
  * the call are applied. */
 extern bool wc_flight_changes_catalog(const WcFlight *flight);
 extern bool wc_flight_overflowed(const WcFlight *flight);
+
+/*
+ * What those transactions of this database in flight have written, perhaps with other rows, that may have written rows of `extent`.
+ * All transactions that had ended before the call, and have written rows of `extent` outside of it, are applied.
+ */
+extern WcExtent wc_flight_written(const WcFlight *flight, uint32_t database, const WcExtent *extent);
 
 /* The place of a transaction, or WC_FLIGHT_NONE. */
 extern uint16_t wc_flight_find(const WcFlight *flight, uint64_t xid);
