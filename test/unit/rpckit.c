@@ -355,11 +355,19 @@ count_block(Backend *b, Count *count)
 }
 
 /* A whole scan, block after block. */
+void
+send_next(Backend *b, uint32_t number, uint32_t target)
+{
+	WcNextMessage next = {number, target};
+
+	wc_message_next_encode(message(b), &next);
+	send_frame(b, WC_MSG_NEXT, 0);
+}
+
 Count
 scan_all(Backend *b, uint32_t table, uint64_t snapshot, uint32_t target)
 {
 	Count		count = {0};
-	WcNextMessage next = {0, target};
 
 	send_open(b, table, 0, snapshot, target);
 	for (;;)
@@ -368,8 +376,7 @@ scan_all(Backend *b, uint32_t table, uint64_t snapshot, uint32_t target)
 		count_block(b, &count);
 		if (count.last)
 			return count;
-		wc_message_next_encode(message(b), &next);
-		send_frame(b, WC_MSG_NEXT, 0);
+		send_next(b, 0, target);
 	}
 }
 

@@ -101,6 +101,7 @@ extern void abort_transaction(Backend *b);
 
 /* --- its answers ------------------------------------------------------------*/
 extern void send_open(Backend *b, uint32_t table, uint32_t number, uint64_t snapshot, uint32_t target);
+extern void send_next(Backend *b, uint32_t number, uint32_t target);
 extern void count_block(Backend *b, Count *count);	/* that has come */
 extern Count scan_all(Backend *b, uint32_t table, uint64_t snapshot, uint32_t target);
 

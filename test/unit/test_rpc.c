@@ -673,6 +673,43 @@ statistics_are_asked_for_beside_commits(void **state)
 	site_close(&site);
 }
 
+/* At snapshot 0 the scanner keeps a snapshot of its own as long as it is open, and the statistics show it. */
+static void
+an_open_scan_has_one_state(void **state)
+{
+	Site		site;
+	WcEngineStatistics engine;
+	Backend    *b;
+	Backend    *other;
+	Count		count = {0};
+
+	site_open(&site, 10);
+	b = connect_backend(&site);
+	other = connect_backend(&site);
+	kit_create(&site.kit, "t", WC_PACKING_ROW, 1);
+	put_rows(&site, 0, 2000);
+	commit(&site, b);
+	send_open(b, site.kit.table, 0, 0, WC_BLOCK_FIRST);
+	(void) answer(b);
+	count_block(b, &count);
+	assert_false(count.last);
+	put_rows(&site, 2000, 2000);
+	commit(&site, other);
+	assert_int_equal(ask_statistics(other, WC_STATISTICS_ENGINE, &engine), 1);
+	assert_int_equal(engine.snapshots, 1);
+	assert_true(engine.snapshot_us > 0);
+	while (!count.last)
+	{
+		send_next(b, 0, WC_BLOCK_MAX);
+		(void) answer(b);
+		count_block(b, &count);
+	}
+	assert_int_equal(count.rows, 2000);
+	assert_int_equal(ask_statistics(other, WC_STATISTICS_ENGINE, &engine), 1);
+	assert_int_equal(engine.snapshots, 0);
+	site_close(&site);
+}
+
 int
 main(void)
 {
@@ -680,6 +717,7 @@ main(void)
 		cmocka_unit_test(what_one_session_commits_another_reads),
 		cmocka_unit_test(a_thread_may_be_woken_early),
 		cmocka_unit_test(a_small_answer_closes_its_scanner),
+		cmocka_unit_test(an_open_scan_has_one_state),
 		cmocka_unit_test(blocks_follow_each_other),
 		cmocka_unit_test(a_large_cell_streams_both_ways),
 		cmocka_unit_test(a_snapshot_stands_still_until_released),

@@ -67,6 +67,9 @@ extern void wc_scanner_stats(const WcScanner *scanner, WcScanStats *stats);
 extern WcScanStats wc_scanner_rows(const WcScanner *scanner);
 extern uint32_t wc_scanner_table_id(const WcScanner *scanner);
 
+/* The snapshot that the scanner has taken itself; NULL: none. */
+extern WcSnapshot *wc_scanner_own_snapshot(const WcScanner *scanner);
+
 /* The time (the engine's clock, with the read point's offset) for which the scanner has computed TTLs: at an earlier time
  * (the clock was set back) its answer may be different. */
 extern int64_t wc_scanner_valid_from_us(const WcScanner *scanner);

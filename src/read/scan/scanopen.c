@@ -519,6 +519,12 @@ wc_scanner_table_id(const WcScanner *s)
 	return s->scan.table_id;
 }
 
+WcSnapshot *
+wc_scanner_own_snapshot(const WcScanner *s)
+{
+	return s->own_snapshot;
+}
+
 int64_t
 wc_scanner_valid_from_us(const WcScanner *s)
 {

@@ -18,20 +18,31 @@ wc_session_init(WcSession *s, WcEngine *engine, WcEpochs *epochs, WcLockTable *l
 	s->cancel = cancel;
 }
 
+static void
+count_snapshot(const WcSnapshot *snapshot, uint32_t *number, int64_t *oldest)
+{
+	int64_t		taken = wc_snapshot_taken_us(snapshot);
+
+	(*number)++;
+	if (*oldest == 0 || taken < *oldest)
+		*oldest = taken;
+}
+
 /* Publishes the number of snapshots, and the time of the oldest. */
 static void
 show_snapshots(WcSession *s)
 {
+	uint32_t	number = 0;
 	int64_t		oldest = 0;
 
 	for (uint32_t i = 0; i < s->nsnapshots; i++)
+		count_snapshot(s->snapshots[i].snapshot, &number, &oldest);
+	for (uint32_t i = 0; s->nscanners > 0 && i < s->scanners_cap; i++)
 	{
-		int64_t		taken = wc_snapshot_taken_us(s->snapshots[i].snapshot);
-
-		if (oldest == 0 || taken < oldest)
-			oldest = taken;
+		if (s->scanners[i] != NULL && wc_scanner_own_snapshot(s->scanners[i]) != NULL)
+			count_snapshot(wc_scanner_own_snapshot(s->scanners[i]), &number, &oldest);
 	}
-	atomic_store_explicit(&s->activity.snapshots, s->nsnapshots, memory_order_relaxed);
+	atomic_store_explicit(&s->activity.snapshots, number, memory_order_relaxed);
 	atomic_store_explicit(&s->activity.snapshot_us, oldest, memory_order_relaxed);
 }
 
@@ -217,6 +228,8 @@ wc_session_scanner_open(WcSession *s, uint32_t number, const WcScan *scan, const
 	s->scanners[number] = *scanner;
 	s->spent_us[number] = 0;
 	s->nscanners++;
+	if (wc_scanner_own_snapshot(*scanner) != NULL)
+		show_snapshots(s);
 	return WC_OK;
 }
 
@@ -230,16 +243,20 @@ void
 wc_session_scanner_close(WcSession *s, uint32_t number)
 {
 	WcScanner  *scanner = wc_session_scanner(s, number);
+	bool		shown;
 	WcScanStats stats;
 
 	if (scanner == NULL)
 		return;
+	shown = wc_scanner_own_snapshot(scanner) != NULL;
 	stats = wc_scanner_rows(scanner);
 	wc_slow_note(&s->slow, "scan", wc_scanner_table_id(scanner), s->spent_us[number], stats.rows_examined, stats.rows_returned);
 	wc_scanner_close(scanner);
 	assert(s->nscanners > 0);
 	s->scanners[number] = NULL;
 	s->nscanners--;
+	if (shown)
+		show_snapshots(s);
 }
 
 void
