@@ -106,6 +106,9 @@ may_see_own(const WcScan *scan)
 	return wc_extents_overlap(&written, &read);
 }
 
+/* After a request of scan_beside that was in vain the next ones are left out, up to so many. */
+#define LEFT_OUT_MAX 63
+
 /*
  * Reads the scan's rows as far as its limit, in the newest state but without those of `written`.  NULL: there may be rows of
  * `written` among them.
@@ -113,6 +116,8 @@ may_see_own(const WcScan *scan)
 static WcClientScan *
 scan_beside(const WcDriverOpen *open, const WcExtent *written, MemoryContext context)
 {
+	static int	in_vain;		/* so many are left out after the last request that was in vain, if none was useful since */
+	static int	left_out;		/* of these, still */
 	WcScan		scan = *open->scan;
 	WcDriverOpen to = *open;
 	uint8_t		bound[WC_EXTENT_KEY];
@@ -126,14 +131,23 @@ scan_beside(const WcDriverOpen *open, const WcExtent *written, MemoryContext con
 		range = scan.ranges[0];
 	if (!wc_extent_cut_range(written, scan.reversed, &range, bound))
 		return NULL;
+	if (left_out > 0)
+	{
+		left_out--;
+		return NULL;
+	}
 	scan.nranges = 1;
 	scan.ranges = &range;
 	to.scan = &scan;
 	s = make_scan(wc_driver_of(scan.table_id), context);
 	s->at->scan_open(&s->driver, &to);
 	if (next_block(s) && s->driver.complete && s->driver.stats.rows == scan.row_limit)
+	{
+		in_vain = 0;
 		return s;
+	}
 	wc_client_scan_close(s);
+	left_out = in_vain = Min(2 * in_vain + 1, LEFT_OUT_MAX);
 	return NULL;
 }
 

@@ -44,7 +44,7 @@ add(WcDeadRuns *d, const char *start, const char *end, int64_t last_ts, uint64_t
 {
 	WcSnapshot	s = seen_at(last_ts, seq);
 
-	wc_deadruns_add(d, kit_s(start), kit_s(end), &s);
+	wc_deadruns_add(d, kit_s(start), kit_s(end), &s, false);
 }
 
 static void
@@ -141,6 +141,37 @@ a_write_cuts_runs(void **state)
 	wc_deadruns_destroy(&d);
 }
 
+/* Of a run that a reversed scan has met, what is behind the written row stays. */
+static void
+a_write_cuts_a_run_of_a_reversed_scan(void **state)
+{
+	WcDeadRuns	d;
+	WcSnapshot	s = seen_at(10, 1);
+	WcSnapshot	then = seen_at(20, 9);
+	WcBuf		to = WC_BUF_INIT;
+
+	(void) state;
+	wc_deadruns_init(&d);
+	wc_deadruns_watch(&d);
+	wc_deadruns_add(&d, kit_s("b"), kit_s("f"), &s, true);
+	wc_deadruns_note(&d, kit_s("b"), 11);
+	wc_deadruns_note(&d, kit_s("c"), 12);
+	assert_false(wc_deadruns_find(&d, kit_s("c"), &then, true, &to));
+	assert_true(wc_deadruns_find(&d, kit_s("e"), &then, true, &to));
+	assert_true(wc_slice_eq(wc_buf_slice(&to), wc_slice("c", 2)));	/* with its zero: the row c is behind */
+
+	/* from here on it is one of scans that go forward */
+	assert_string_equal(find(&d, "d", 20, 9), "f");
+	wc_deadruns_note(&d, kit_s("e"), 13);
+	assert_string_equal(find(&d, "d", 20, 9), "e");
+	assert_string_equal(find(&d, "ee", 20, 9), "");
+	assert_true(wc_deadruns_find(&d, kit_s("d"), &then, true, &to));
+	wc_deadruns_note(&d, kit_s("dzz"), 14);
+	assert_string_equal(find(&d, "d", 20, 9), "");
+	wc_buf_free(&to);
+	wc_deadruns_destroy(&d);
+}
+
 /* --- scans -------------------------------------------------------------------------------- */
 
 static WcScan
@@ -206,6 +237,14 @@ scans_jump_over_dead_rows(void **state)
 	assert_in_range(examined(&kit, false, false), 1, 2);
 	assert_int_equal(examined(&kit, true, false), 101);
 	assert_in_range(examined(&kit, true, false), 1, 2);
+
+	/* rows that come back one after another are the first ones that a reversed scan looks at */
+	for (int i = 0; i < 10; i++)
+	{
+		change(&kit, ROWS - 100 + i, true);
+		kit_commit(&kit);
+		assert_in_range(examined(&kit, true, false), 1, 3);
+	}
 
 	/* the run grows by the rows that are deleted after it */
 	for (int i = 100; i < 130; i++)
@@ -471,6 +510,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_hold_for_newer_snapshots),
 		cmocka_unit_test(a_write_cuts_runs),
+		cmocka_unit_test(a_write_cuts_a_run_of_a_reversed_scan),
 		cmocka_unit_test(scans_jump_over_dead_rows),
 		cmocka_unit_test(random_histories),
 		cmocka_unit_test(a_queue_is_read_beside_its_writer),

@@ -46,7 +46,7 @@ wc_deadskip_end(WcDeadSkip *s)
 		return;
 	wc_buf_append_u8(end, 0);	/* behind the last dead row */
 	if (!start->failed && !end->failed)
-		wc_deadruns_add(s->runs, wc_buf_slice(start), wc_buf_slice(end), &s->shown);
+		wc_deadruns_add(s->runs, wc_buf_slice(start), wc_buf_slice(end), &s->shown, s->backward);
 }
 
 bool

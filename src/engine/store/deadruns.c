@@ -68,15 +68,18 @@ has_row(const WcDeadRun *run, WcSlice row)
 
 /* --- writers --------------------------------------------------------------------- */
 
-/* Makes the run end before the row. */
+/* Leaves of the run what scans meet before the row. */
 static void
 cut(WcDeadRuns *d, uint32_t i, WcSlice row) WC_REQUIRES(d->mutex)
 {
-	WcBuf	   *end = &d->runs[i].end;
+	WcDeadRun  *run = &d->runs[i];
+	WcBuf	   *bound = run->backward ? &run->start : &run->end;
 
-	wc_buf_reset(end, SIZE_MAX);
-	wc_buf_append_slice(end, row);
-	if (end->failed || wc_slice_eq(row, wc_buf_slice(&d->runs[i].start)))
+	wc_buf_reset(bound, SIZE_MAX);
+	wc_buf_append_slice(bound, row);
+	if (run->backward)
+		wc_buf_append_u8(bound, 0);
+	if (bound->failed || wc_slice_cmp(wc_buf_slice(&run->start), wc_buf_slice(&run->end)) >= 0)
 		drop_run(d, i);
 }
 
@@ -178,11 +181,12 @@ wc_deadruns_find(WcDeadRuns *d, WcSlice row, const WcSnapshot *snapshot, bool ba
 	pthread_mutex_lock(&d->mutex);
 	for (uint32_t i = 0; i < d->nruns && !found; i++)
 	{
-		const WcDeadRun *run = &d->runs[i];
+		WcDeadRun  *run = &d->runs[i];
 
 		found = has_row(run, row) && holds_for(run, snapshot);
 		if (!found)
 			continue;
+		run->backward = backward;
 		wc_buf_reset(to, SIZE_MAX);
 		wc_buf_append_slice(to, wc_buf_slice(backward ? &run->start : &run->end));
 		d->used = d->nnotes;
@@ -247,9 +251,11 @@ absorb(WcDeadRuns *d, WcDeadRun *run) WC_REQUIRES(d->mutex)
 }
 
 void
-wc_deadruns_add(WcDeadRuns *d, WcSlice start, WcSlice end, const WcSnapshot *snapshot)
+wc_deadruns_add(WcDeadRuns *d, WcSlice start, WcSlice end, const WcSnapshot *snapshot, bool backward)
 {
-	WcDeadRun	run = {.start = WC_BUF_INIT,.end = WC_BUF_INIT,.last_ts = snapshot->last_ts,.seq = snapshot->seq};
+	WcDeadRun	run = {
+		.start = WC_BUF_INIT,.end = WC_BUF_INIT,.backward = backward,.last_ts = snapshot->last_ts,.seq = snapshot->seq
+	};
 
 	wc_buf_append_slice(&run.start, start);
 	wc_buf_append_slice(&run.end, end);

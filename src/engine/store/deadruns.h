@@ -7,7 +7,8 @@
  * entries of dead rows.
  *
  * A run is valid for snapshots that are at least as new as that of the scan which found the run.  A thread that writes a
- * row calls wc_deadruns_note before a reader can see the write: if the row is in a run, the run then ends before the row.
+ * row calls wc_deadruns_note before a reader can see the write: if the row is in a run, the run then ends before the row; or, if
+ * the last scan that met the run was a reversed one, the run then begins behind the row.
  * A scan adds a run only if the notes of the last writes show that no row in it was written since the scan's snapshot.
  *
  * Runs and notes are only in memory, and few.  Writes are noted only while scans meet runs.  Any thread; the mutex is
@@ -27,8 +28,9 @@
 
 typedef struct WcDeadRun
 {
-	WcBuf		start;			/* a dead row */
+	WcBuf		start;			/* the least key of the run; the row need not be there */
 	WcBuf		end;			/* the run ends before this row */
+	bool		backward;		/* the last scan that met it was a reversed one */
 	int64_t		last_ts;		/* last_ts and seq of the snapshot of the scan that found the run */
 	uint64_t	seq;
 } WcDeadRun;
@@ -67,8 +69,8 @@ extern void wc_deadruns_watch(WcDeadRuns *runs);
  */
 extern bool wc_deadruns_find(WcDeadRuns *runs, WcSlice row, const WcSnapshot *snapshot, bool backward, WcBuf *to);
 
-/* Adds a run: the snapshot shows that all rows from `start` to before `end` are dead.  If there is no memory, it is not
- * added. */
-extern void wc_deadruns_add(WcDeadRuns *runs, WcSlice start, WcSlice end, const WcSnapshot *snapshot);
+/* Adds a run: the snapshot shows that all rows from `start` to before `end` are dead.  backward: a reversed scan has found it.  If
+ * there is no memory, it is not added. */
+extern void wc_deadruns_add(WcDeadRuns *runs, WcSlice start, WcSlice end, const WcSnapshot *snapshot, bool backward);
 
 #endif
