@@ -279,7 +279,24 @@ TRUNCATE second;
 CREATE FOREIGN TABLE one (site text OPTIONS (rowkey '1') CHECK (site = 'a'), v text) SERVER widecol;
 TRUNCATE one;
 DROP FOREIGN TABLE second, one;
-SELECT widecol.drop_table(t) FROM unnest('{visits_c12, second, one}'::text[]) t;
+-- constants that are too long for a key: no row has them
+CREATE TABLE codes (code text COLLATE "C", id int) PARTITION BY LIST (code);
+CREATE FOREIGN TABLE codes_abc (code text OPTIONS (rowkey '1', length '4') COLLATE "C", id int OPTIONS (rowkey '2')) SERVER widecol;
+ALTER TABLE codes ATTACH PARTITION codes_abc FOR VALUES IN ('abc', 'abcde');
+CREATE FOREIGN TABLE codes_long (code text OPTIONS (rowkey '1', length '4') COLLATE "C", id int OPTIONS (rowkey '2')) SERVER widecol OPTIONS ("table" 'codes_abc');
+ALTER TABLE codes ATTACH PARTITION codes_long FOR VALUES IN ('abcdef');
+CREATE FOREIGN TABLE all_codes (code text OPTIONS (rowkey '1', length '4') COLLATE "C", id int OPTIONS (rowkey '2')) SERVER widecol OPTIONS ("table" 'codes_abc');
+INSERT INTO codes VALUES ('abc', 1);
+INSERT INTO all_codes VALUES ('abcd', 1);
+TRUNCATE codes;
+DELETE FROM all_codes WHERE code = 'abcd';
+TRUNCATE codes_long;
+TRUNCATE codes;
+TRUNCATE codes_long;
+SELECT count(*) FROM all_codes;
+DROP TABLE codes;
+DROP FOREIGN TABLE all_codes;
+SELECT widecol.drop_table(t) FROM unnest('{visits_c12, second, one, codes_abc}'::text[]) t;
 SELECT widecol.drop_table('visits_ab'), widecol.drop_table('visits_c');
 
 DROP TABLE events;

@@ -232,9 +232,9 @@ copy_slice(WcSlice s)
 	return wc_slice(copy, s.len);
 }
 
-/* The rows whose first n parts have these contents; false: they are not one range of the table. */
+/* The rows whose first n parts have these contents; false: they are not one range of the table.  none: no row can have them. */
 static bool
-range_of(const WcRelation *wrel, const WcSlice *equal, uint32 n, WcRange *range)
+range_of(const WcRelation *wrel, const WcSlice *equal, uint32 n, WcRange *range, bool *none)
 {
 	WcArena		arena = WC_ARENA_INIT;
 	WcKeyRange	found;
@@ -243,10 +243,12 @@ range_of(const WcRelation *wrel, const WcSlice *equal, uint32 n, WcRange *range)
 
 	memset(range, 0, sizeof(*range));
 	range->start_inclusive = true;
+	*none = false;
 	if (n == 0 || n == (uint32) wrel->nkeys || wrel->key_layout.salt.buckets > 0)
 		return false;
 	if (wc_rowkey_range(&wrel->key_layout, equal, n, NULL, &arena, &found, &err) != WC_OK)
 		wc_raise(&err);
+	*none = found.empty;
 	one = !found.empty && found.range.start_inclusive && !found.range.stop_inclusive;
 	if (one)
 	{
@@ -262,10 +264,11 @@ wc_recordtype_range(const WcRelation *wrel, WcRange *range)
 {
 	WcSlice    *equal = palloc(sizeof(WcSlice) * (wrel->nkeys + 1));
 	uint32		n = 0;
+	bool		none;
 
 	for (; n < (uint32) wrel->constant_parts && wrel->columns[wrel->keys[n]].nconstants == 1; n++)
 		equal[n] = wrel->columns[wrel->keys[n]].constants[0];
-	(void) range_of(wrel, equal, n, range);
+	(void) range_of(wrel, equal, n, range, &none);
 }
 
 WcRange *
@@ -275,6 +278,7 @@ wc_recordtype_ranges(const WcRelation *wrel, int *nranges)
 	int			last = wrel->constant_parts - 1;
 	const WcRelColumn *column;
 	WcRange    *ranges;
+	int			n = 0;
 
 	*nranges = 0;
 	if (last < 0)
@@ -290,11 +294,15 @@ wc_recordtype_ranges(const WcRelation *wrel, int *nranges)
 	ranges = palloc(sizeof(WcRange) * column->nconstants);
 	for (int i = 0; i < column->nconstants; i++)
 	{
+		bool		none;
+
 		equal[last] = column->constants[i];
-		if (!range_of(wrel, equal, (uint32) last + 1, &ranges[*nranges]))
+		if (range_of(wrel, equal, (uint32) last + 1, &ranges[n], &none))
+			n++;
+		else if (!none)
 			return NULL;
-		++*nranges;
 	}
+	*nranges = n;
 	return ranges;
 }
 

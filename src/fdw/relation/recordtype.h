@@ -33,7 +33,8 @@ extern void wc_recordtype_range(const WcRelation *wrel, WcRange *range);
 
 /*
  * The ranges of exactly the rows of the type, in any order, if the constants are those of leading parts, of which only the last
- * one may have several; *nranges is the number of ranges.  NULL: the rows of the type are no ranges of their own.  Memory as above.
+ * one may have several; *nranges is the number of ranges, 0 if no row can be of the type.  NULL: the rows of the type are no
+ * ranges of their own.  Memory as above.
  */
 extern WcRange *wc_recordtype_ranges(const WcRelation *wrel, int *nranges);
 

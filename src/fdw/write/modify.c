@@ -572,7 +572,7 @@ compare_ranges(const void *a, const void *b)
 	return wc_slice_cmp(((const WcRange *) a)->start, ((const WcRange *) b)->start);
 }
 
-/* The ranges of the row keys that are in none of these n > 0 ranges, which the function sorts; *nothers is their number. */
+/* The ranges of the row keys that are in none of these n ranges, which the function sorts; *nothers is their number. */
 static WcRange *
 ranges_beside(WcRange *ranges, int n, int *nothers)
 {
