@@ -296,7 +296,37 @@ TRUNCATE codes_long;
 SELECT count(*) FROM all_codes;
 DROP TABLE codes;
 DROP FOREIGN TABLE all_codes;
-SELECT widecol.drop_table(t) FROM unnest('{visits_c12, second, one, codes_abc}'::text[]) t;
+-- booleans, whose constants PostgreSQL writes without =
+CREATE TABLE flags (f boolean, id int) PARTITION BY LIST (f);
+CREATE FOREIGN TABLE flags_no (f boolean OPTIONS (rowkey '1'), id int OPTIONS (rowkey '2')) SERVER widecol;
+ALTER TABLE flags ATTACH PARTITION flags_no FOR VALUES IN (false);
+CREATE FOREIGN TABLE flags_yes (f boolean OPTIONS (rowkey '1'), id int OPTIONS (rowkey '2')) SERVER widecol OPTIONS ("table" 'flags_no');
+ALTER TABLE flags ATTACH PARTITION flags_yes FOR VALUES IN (true);
+CREATE FOREIGN TABLE checked (f boolean OPTIONS (rowkey '1') CHECK (f = true), id int OPTIONS (rowkey '2')) SERVER widecol OPTIONS ("table" 'flags_no');
+INSERT INTO flags SELECT i % 3 = 0, i FROM generate_series(1, 9) i;
+SELECT tableoid::regclass, f, count(*) FROM flags GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT * FROM flags WHERE id IN (2, 3) ORDER BY id;
+SELECT count(*) FROM flags_no WHERE f;
+SELECT * FROM checked ORDER BY id;
+EXPLAIN (COSTS OFF) SELECT * FROM checked;
+TRUNCATE flags_no;
+TRUNCATE flags_yes;
+TRUNCATE flags;
+SELECT count(*) FROM flags;
+DROP TABLE flags;
+DROP FOREIGN TABLE checked;
+-- NULL in a partition's bound, which no part of a key is
+CREATE TABLE maybe (site text, id int) PARTITION BY LIST (site);
+CREATE FOREIGN TABLE maybe_a (site text OPTIONS (rowkey '1'), id int OPTIONS (rowkey '2')) SERVER widecol;
+ALTER TABLE maybe ATTACH PARTITION maybe_a FOR VALUES IN (NULL, 'a');
+CREATE FOREIGN TABLE maybe_bc (site text OPTIONS (rowkey '1'), id int OPTIONS (rowkey '2')) SERVER widecol OPTIONS ("table" 'maybe_a');
+ALTER TABLE maybe ATTACH PARTITION maybe_bc FOR VALUES IN ('b', 'c');
+INSERT INTO maybe VALUES ('a', 1), ('b', 1), ('c', 1);
+SELECT tableoid::regclass, * FROM maybe ORDER BY 2;
+TRUNCATE maybe_a;
+TRUNCATE maybe;
+DROP TABLE maybe;
+SELECT widecol.drop_table(t) FROM unnest('{visits_c12, second, one, codes_abc, flags_no, maybe_a}'::text[]) t;
 SELECT widecol.drop_table('visits_ab'), widecol.drop_table('visits_c');
 
 DROP TABLE events;

@@ -140,6 +140,31 @@ find_in_any(WcRelation *wrel, ScalarArrayOpExpr *any)
 	add_constants(wrel, column, element, elems, nulls, nelems, (Expr *) any);
 }
 
+/* part, NOT part: what part = true and part = false become */
+static void
+find_in_bool(WcRelation *wrel, Node *clause)
+{
+	bool		negated = is_notclause(clause);
+	WcRelColumn *column = key_column(wrel, negated ? (Node *) get_notclausearg(clause) : clause);
+	Datum		value = BoolGetDatum(!negated);
+	bool		isnull = false;
+
+	if (column != NULL)
+		add_constants(wrel, column, BOOLOID, &value, &isnull, 1, (Expr *) clause);
+}
+
+/* A part of the key is never NULL: (part IS NULL OR clause), a partition's bound of NULL and other values, is the clause. */
+static Node *
+without_null(WcRelation *wrel, Node *clause)
+{
+	List	   *args = is_orclause(clause) ? ((BoolExpr *) clause)->args : NIL;
+	const NullTest *test = list_length(args) == 2 ? linitial(args) : NULL;
+
+	if (test != NULL && IsA(test, NullTest) && test->nulltesttype == IS_NULL && key_column(wrel, (Node *) test->arg) != NULL)
+		return lsecond(args);
+	return clause;
+}
+
 static void
 find_in_expr(WcRelation *wrel, Node *expr, bool bound)
 {
@@ -150,12 +175,17 @@ find_in_expr(WcRelation *wrel, Node *expr, bool bound)
 	clauses = make_ands_implicit(canonicalize_qual((Expr *) expr, true));
 	foreach(lc, clauses)
 	{
-		Node	   *clause = lfirst(lc);
+		Node	   *clause = without_null(wrel, lfirst(lc));
 
 		if (IsA(clause, OpExpr))
 			find_in_op(wrel, (OpExpr *) clause);
-		else if (IsA(clause, ScalarArrayOpExpr) && bound)
-			find_in_any(wrel, (ScalarArrayOpExpr *) clause);
+		else if (IsA(clause, ScalarArrayOpExpr))
+		{
+			if (bound)
+				find_in_any(wrel, (ScalarArrayOpExpr *) clause);
+		}
+		else
+			find_in_bool(wrel, clause);
 	}
 }
 

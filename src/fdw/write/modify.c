@@ -583,8 +583,11 @@ ranges_beside(WcRange *ranges, int n, int *nothers)
 	qsort(ranges, n, sizeof(WcRange), compare_ranges);
 	for (int i = 0; i < n; i++)
 	{
-		if (wc_slice_cmp(seen, ranges[i].start) < 0)
-			others[(*nothers)++] = (WcRange) {.start = seen,.stop = ranges[i].start,.start_inclusive = true};
+		WcRange		before = {.start = seen,.stop = ranges[i].start,.start_inclusive = true};
+
+		/* it is empty also before 00, as of false: no row key is empty */
+		if (wc_slice_cmp(seen, ranges[i].start) < 0 && !wc_range_is_empty(&before))
+			others[(*nothers)++] = before;
 		if (ranges[i].stop.len == 0)
 			return others;		/* it goes to the table's end */
 		if (wc_slice_cmp(seen, ranges[i].stop) < 0)
