@@ -108,8 +108,11 @@ a_write_cuts_runs(void **state)
 	assert_string_equal(find(&d, "b", 20, 9), "");
 
 	/* an older snapshot does not show the writes since */
+	add(&d, "d", "f", 10, 1);
+	assert_string_equal(find(&d, "e", 20, 9), "");
 	add(&d, "c", "f", 10, 1);
-	assert_string_equal(find(&d, "c", 20, 9), "");
+	assert_string_equal(find(&d, "c", 20, 9), "d");
+	assert_string_equal(find(&d, "e", 20, 9), "");
 	add(&d, "bb", "d", 10, 1);
 	assert_string_equal(find(&d, "c", 20, 9), "d");
 	add(&d, "b", "f", 12, 1);
@@ -159,6 +162,13 @@ a_write_cuts_a_run_of_a_reversed_scan(void **state)
 	assert_false(wc_deadruns_find(&d, kit_s("c"), &then, true, &to));
 	assert_true(wc_deadruns_find(&d, kit_s("e"), &then, true, &to));
 	assert_true(wc_slice_eq(wc_buf_slice(&to), wc_slice("c", 2)));	/* with its zero: the row c is behind */
+
+	/* found by an older snapshot, which does not show the two rows */
+	wc_deadruns_forget(&d, 10);
+	wc_deadruns_add(&d, kit_s("b"), kit_s("f"), &s, true);
+	assert_false(wc_deadruns_find(&d, kit_s("c"), &then, true, &to));
+	assert_true(wc_deadruns_find(&d, kit_s("e"), &then, true, &to));
+	assert_true(wc_slice_eq(wc_buf_slice(&to), wc_slice("c", 2)));
 
 	/* from here on it is one of scans that go forward */
 	assert_string_equal(find(&d, "d", 20, 9), "f");

@@ -68,19 +68,19 @@ has_row(const WcDeadRun *run, WcSlice row)
 
 /* --- writers --------------------------------------------------------------------- */
 
-/* Leaves of the run what scans meet before the row. */
-static void
-cut(WcDeadRuns *d, uint32_t i, WcSlice row) WC_REQUIRES(d->mutex)
+/* If the row is in the run, leaves of the run what scans meet before the row.  False: nothing is left. */
+static bool
+cut(WcDeadRun *run, WcSlice row)
 {
-	WcDeadRun  *run = &d->runs[i];
 	WcBuf	   *bound = run->backward ? &run->start : &run->end;
 
+	if (!has_row(run, row))
+		return true;
 	wc_buf_reset(bound, SIZE_MAX);
 	wc_buf_append_slice(bound, row);
 	if (run->backward)
 		wc_buf_append_u8(bound, 0);
-	if (bound->failed || wc_slice_cmp(wc_buf_slice(&run->start), wc_buf_slice(&run->end)) >= 0)
-		drop_run(d, i);
+	return !bound->failed && wc_slice_cmp(wc_buf_slice(&run->start), wc_buf_slice(&run->end)) < 0;
 }
 
 static void
@@ -122,8 +122,8 @@ wc_deadruns_note(WcDeadRuns *d, WcSlice row, int64_t ts)
 	{
 		for (uint32_t i = d->nruns; i > 0; i--)
 		{
-			if (has_row(&d->runs[i - 1], row))
-				cut(d, i - 1, row);
+			if (!cut(&d->runs[i - 1], row))
+				drop_run(d, i - 1);
 		}
 		keep_note(d, row, ts);
 	}
@@ -195,20 +195,20 @@ wc_deadruns_find(WcDeadRuns *d, WcSlice row, const WcSnapshot *snapshot, bool ba
 	return found && !to->failed;
 }
 
-/* True if no row of the range was written by a commit that the snapshot may not show. */
+/* Cuts the run at the rows that were written by commits which its snapshot may not show.  False: nothing is left, or not all of
+ * these rows are known. */
 static bool
-is_unwritten(const WcDeadRuns *d, WcSlice start, WcSlice end, const WcSnapshot *snapshot) WC_REQUIRES(d->mutex)
+cut_written(const WcDeadRuns *d, WcDeadRun *run) WC_REQUIRES(d->mutex)
 {
 	uint64_t	n = d->nnotes < NOTES ? d->nnotes : NOTES;
 
-	if (snapshot->last_ts < d->lost_ts || snapshot->last_ts < atomic_load(&d->unnoted_ts))
+	if (run->last_ts < d->lost_ts || run->last_ts < atomic_load(&d->unnoted_ts))
 		return false;
 	for (uint64_t i = 0; i < n; i++)
 	{
 		const WcDeadNote *note = &d->notes[i];
-		WcSlice		key = wc_slice(note->key, note->len);
 
-		if (note->ts > snapshot->last_ts && wc_slice_cmp(key, start) >= 0 && wc_slice_cmp(key, end) < 0)
+		if (note->ts > run->last_ts && !cut(run, wc_slice(note->key, note->len)))
 			return false;
 	}
 	return true;
@@ -260,7 +260,7 @@ wc_deadruns_add(WcDeadRuns *d, WcSlice start, WcSlice end, const WcSnapshot *sna
 	wc_buf_append_slice(&run.start, start);
 	wc_buf_append_slice(&run.end, end);
 	pthread_mutex_lock(&d->mutex);
-	if (atomic_load(&d->active) && !run.start.failed && !run.end.failed && is_unwritten(d, start, end, snapshot))
+	if (atomic_load(&d->active) && !run.start.failed && !run.end.failed && cut_written(d, &run))
 	{
 		absorb(d, &run);
 		if (d->nruns == WC_DEAD_RUNS_MAX)

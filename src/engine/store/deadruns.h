@@ -9,7 +9,7 @@
  * A run is valid for snapshots that are at least as new as that of the scan which found the run.  A thread that writes a
  * row calls wc_deadruns_note before a reader can see the write: if the row is in a run, the run then ends before the row; or, if
  * the last scan that met the run was a reversed one, the run then begins behind the row.
- * A scan adds a run only if the notes of the last writes show that no row in it was written since the scan's snapshot.
+ * A scan that adds a run cuts it in the same way at the rows that were written since the scan's snapshot: the last writes are noted.
  *
  * Runs and notes are only in memory, and few.  Writes are noted only while scans meet runs.  Any thread; the mutex is
  * locked for a look-up or a change, and nothing else is locked meanwhile.
