@@ -227,13 +227,12 @@ examined(Kit *kit, bool reversed, bool own)
 }
 
 static void
-scans_jump_over_dead_rows(void **state)
+jump_over_dead_rows(uint8_t packing)
 {
 	Kit			kit;
 
-	(void) state;
 	kit_open(&kit);
-	kit_create(&kit, "t", WC_PACKING_ROW, 1);
+	kit_create(&kit, "t", packing, 1);
 	for (int i = 0; i < ROWS; i++)
 		change(&kit, i, true);
 	kit_commit(&kit);
@@ -271,6 +270,86 @@ scans_jump_over_dead_rows(void **state)
 	kit_commit(&kit);
 	assert_in_range(examined(&kit, false, false), 1, 3);
 	kit_close(&kit);
+}
+
+static void
+scans_jump_over_dead_rows(void **state)
+{
+	(void) state;
+	jump_over_dead_rows(WC_PACKING_ROW);
+	jump_over_dead_rows(WC_PACKING_CELL);
+}
+
+/* A row whose cells are not one key-value ends a run, dead or not; scans jump on both of its sides. */
+static void
+a_wide_row_ends_a_run(void **state)
+{
+	static char wide[70 * 1024];
+	Kit			kit;
+
+	(void) state;
+	memset(wide, 'w', sizeof(wide) - 1);
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_CELL, 1);
+	for (int i = 0; i < ROWS; i++)
+		change(&kit, i, true);
+	kit_put(&kit, kit_key(200), 1, "w", KIT_LATEST, wide);
+	kit_commit(&kit);
+	for (int i = 1; i < ROWS - 1; i++)
+		change(&kit, i, false);
+	kit_commit(&kit);
+	for (int i = 0; i < 2; i++)
+	{
+		for (int reversed = 0; reversed < 2; reversed++)
+		{
+			WcScan		scan = table_scan(&kit);
+
+			scan.reversed = reversed == 1;
+			assert_string_equal(kit_scan_with(&kit, &scan, &(WcReadPoint) {.database = KIT_DATABASE,.cid = UINT32_MAX}),
+								scan.reversed ? "r399{f:a=1} r000{f:a=1}" : "r000{f:a=1} r399{f:a=1}");
+		}
+	}
+
+	/* the living rows, the wide one, and a few of each run */
+	change(&kit, 0, false);
+	kit_commit(&kit);
+	(void) examined(&kit, false, false);
+	assert_in_range(examined(&kit, false, false), 1, 8);
+	kit_close(&kit);
+}
+
+/* Scans whose time range ends before the marker show what they showed before. */
+static void
+scans_of_earlier_times_do_not_jump(void **state)
+{
+	(void) state;
+	for (int keep = 0; keep < 2; keep++)
+	{
+		Kit			kit;
+		WcScan		scan;
+		WcFamilyAttrs attrs;
+		char		before[ROWS * 16];
+
+		kit_open(&kit);
+		attrs = wc_family_attrs_default;
+		attrs.packing = WC_PACKING_CELL;
+		attrs.keep_deleted = keep == 1 ? WC_KEEP_DELETED_TRUE : WC_KEEP_DELETED_FALSE;
+		kit_create_attrs(&kit, "t", &attrs);
+		for (int i = 0; i < 100; i++)
+			kit_put(&kit, kit_key(i), 1, "a", 10, "1");
+		kit_commit(&kit);
+		for (int i = 0; i < 100; i++)
+			kit_delete(&kit, WC_DELETE_FAMILY, kit_key(i), 1, "", 20);
+		kit_commit(&kit);
+		scan = table_scan(&kit);
+		scan.ts_max = 15;
+		snprintf(before, sizeof(before), "%s", kit_scan_as(&kit, false, &scan));
+		assert_int_equal(examined(&kit, false, false), 100);
+		assert_in_range(examined(&kit, false, false), 0, 1);
+		assert_string_equal(kit_scan_as(&kit, false, &scan), before);
+		assert_int_equal(strlen(before) > 0, keep);
+		kit_close(&kit);
+	}
 }
 
 /* --- random histories ------------------------------------------------------------------------ */
@@ -522,6 +601,8 @@ main(void)
 		cmocka_unit_test(a_write_cuts_runs),
 		cmocka_unit_test(a_write_cuts_a_run_of_a_reversed_scan),
 		cmocka_unit_test(scans_jump_over_dead_rows),
+		cmocka_unit_test(a_wide_row_ends_a_run),
+		cmocka_unit_test(scans_of_earlier_times_do_not_jump),
 		cmocka_unit_test(random_histories),
 		cmocka_unit_test(a_queue_is_read_beside_its_writer),
 	};

@@ -249,6 +249,7 @@ open_source(OpenContext *c, const WcScanLane *lane, const WcFamilyScan *f, const
 		.point = lane->points,
 		.fill_cache = true,
 		.skip_dead = !scan->raw && !c->own_writes,	/* a marker may hide an own put */
+		.skip_masked = !scan->raw && !c->own_writes && o->ts_max == WC_TS_LATEST,	/* else the marker may be too new to be seen */
 		.points = lane->ranges,
 		.npoints = lane->points ? lane->nranges : 0,
 		/* the row exists if the family has any cell */
