@@ -16,6 +16,10 @@
 #define ROWS		400
 #define SNAPSHOTS	6
 
+static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
+
+#define EACH_PACKING(p) for (const uint8_t *p = packings; p < packings + 2; p++)
+
 /* --- runs alone ------------------------------------------------------------------------- */
 
 static WcSnapshot
@@ -276,8 +280,8 @@ static void
 scans_jump_over_dead_rows(void **state)
 {
 	(void) state;
-	jump_over_dead_rows(WC_PACKING_ROW);
-	jump_over_dead_rows(WC_PACKING_CELL);
+	EACH_PACKING(packing)
+		jump_over_dead_rows(*packing);
 }
 
 /* A row whose cells are not one key-value ends a run, dead or not; scans jump on both of its sides. */
@@ -348,6 +352,34 @@ scans_of_earlier_times_do_not_jump(void **state)
 		assert_in_range(examined(&kit, false, false), 0, 1);
 		assert_string_equal(kit_scan_as(&kit, false, &scan), before);
 		assert_int_equal(strlen(before) > 0, keep);
+		kit_close(&kit);
+	}
+}
+
+/* A filter of HBase's language may end the scan at the key of a dead row. */
+static void
+filters_get_the_keys_of_dead_rows(void **state)
+{
+	(void) state;
+	EACH_PACKING(packing)
+	{
+		Kit			kit;
+		WcScan		scan;
+
+		kit_open(&kit);
+		kit_create(&kit, "t", *packing, 1);
+		for (int i = 0; i <= 100; i++)
+			change(&kit, i, true);
+		kit_commit(&kit);
+		for (int i = 0; i < 100; i++)
+			change(&kit, i, false);
+		kit_commit(&kit);
+		scan = table_scan(&kit);
+		scan.filter_text = kit_s("WHILE RowFilter(!=, 'binary:r050')");
+		assert_string_equal(kit_scan_as(&kit, false, &scan), "");
+		assert_int_equal(examined(&kit, false, false), 101);
+		assert_in_range(examined(&kit, false, false), 1, 2);
+		assert_string_equal(kit_scan_as(&kit, false, &scan), "");
 		kit_close(&kit);
 	}
 }
@@ -603,6 +635,7 @@ main(void)
 		cmocka_unit_test(scans_jump_over_dead_rows),
 		cmocka_unit_test(a_wide_row_ends_a_run),
 		cmocka_unit_test(scans_of_earlier_times_do_not_jump),
+		cmocka_unit_test(filters_get_the_keys_of_dead_rows),
 		cmocka_unit_test(random_histories),
 		cmocka_unit_test(a_queue_is_read_beside_its_writer),
 	};
