@@ -1,8 +1,8 @@
 /*
  * test/unit/test_health.c: a store whose disk is full for a moment takes writes again, or says that it must be opened again.
  *
- * This file defines write(), for the whole program: a log in one store's directory has no room, and table files in
- * another's wait.  Both stores share RocksDB's threads: one for flushes.
+ * This file defines write(), for the whole program: a log, or another file, in one store's directory has no room, and table
+ * files in another's wait.  Both stores share RocksDB's threads: one for flushes.
  */
 #include "enginekit.h"
 
@@ -19,12 +19,19 @@
 #include "engine/store/store.h"
 
 #define WAIT_MS 60000
+#define TXN_MEMORY 2000			/* larger commits are files that RocksDB takes in */
 
 static char full[64];			/* the directory whose logs have no room */
 static char slow[64];			/* the directory whose table files wait */
 static atomic_bool is_full;
 static atomic_bool is_slow;
 static atomic_bool waits;		/* a write does */
+
+/* In the first directory. */
+static atomic_bool tables_are_full;
+static atomic_bool list_is_full;	/* of files: the manifest */
+static atomic_bool list_is_slow;
+static atomic_bool list_waits;
 
 static void
 nap(void)
@@ -35,7 +42,7 @@ nap(void)
 }
 
 static bool
-is_file(int fd, const char *dir, const char *suffix)
+is_file(int fd, const char *dir, const char *part)
 {
 	char		link[64];
 	char		path[256];
@@ -46,7 +53,7 @@ is_file(int fd, const char *dir, const char *suffix)
 	if (n <= 0)
 		return false;
 	path[n] = '\0';
-	return strncmp(path, dir, strlen(dir)) == 0 && n > 4 && strcmp(path + n - 4, suffix) == 0;
+	return strncmp(path, dir, strlen(dir)) == 0 && strstr(path + strlen(dir), part) != NULL;
 }
 
 ssize_t
@@ -58,7 +65,14 @@ write(int fd, const void *data, size_t len)
 		while (is_slow)
 			nap();
 	}
-	if (is_full && is_file(fd, full, ".log"))
+	if (list_is_slow && is_file(fd, full, "MANIFEST"))
+	{
+		list_waits = true;
+		while (list_is_slow)
+			nap();
+	}
+	if ((is_full && is_file(fd, full, ".log")) || (tables_are_full && is_file(fd, full, ".sst")) ||
+		(list_is_full && is_file(fd, full, "MANIFEST")))
 	{
 		errno = ENOSPC;
 		return -1;
@@ -181,12 +195,97 @@ test_takes_writes_again(void **state)
 	kit_close(&other);
 }
 
+/* RocksDB 7.8 would abort if it had to take in files after the disk was full. */
+static void
+test_large_commit(void **state)
+{
+	char		large[TXN_MEMORY];
+	WcStatus	status;
+	Kit			kit;
+
+	kit_txn_memory = TXN_MEMORY;
+	open_with_row(&kit);
+	strcpy(full, kit.dir);
+	is_full = true;
+	put(&kit, 2);
+	assert_int_equal(kit_apply(&kit), WC_NO_SPACE);
+	is_full = false;
+	takes_writes_again(&kit, 2);
+
+	memset(large, 'x', sizeof(large) - 1);
+	large[sizeof(large) - 1] = '\0';
+	kit_put(&kit, kit_key(3), 1, "a", KIT_LATEST, large);
+	put(&kit, 4);
+	status = kit_try_commit(&kit);
+	if (!wc_rocksplus_takes_in_when_resumed())
+	{
+		assert_int_equal(status, WC_NO_SPACE);
+		assert_true(wc_engine_must_restart(kit.engine));
+		kit_reopen(&kit);
+		kit_put(&kit, kit_key(3), 1, "a", KIT_LATEST, large);
+		put(&kit, 4);
+		status = kit_try_commit(&kit);
+	}
+	assert_ok(&kit, status);
+	kit_delete(&kit, WC_DELETE_FAMILY, kit_key(3), 1, "", KIT_LATEST);
+	kit_commit(&kit);
+	assert_string_equal(kit_scan(&kit, false), "r001{f:a=1} r002{f:a=1} r004{f:a=1}");
+	kit_close(&kit);
+	kit_txn_memory = 0;
+}
+
+static void *
+create(void *arg)
+{
+	Kit		   *kit = arg;
+
+	kit_create(kit, "second", WC_PACKING_ROW, 1);
+	(void) kit_try_commit(kit);
+	return NULL;
+}
+
+/* RocksDB 7.8 would abort if it were resumed while another thread begins a new list of files. */
+static void
+test_families_are_made(void **state)
+{
+	static const struct timespec pause = {1, 500000000};	/* a flush that has failed waits for a second */
+	pthread_t	threads[2];
+	Kit			kit;
+
+	open_with_row(&kit);
+	strcpy(full, kit.dir);
+	strcpy(slow, kit.dir);
+	waits = false;
+	is_slow = true;
+	assert_int_equal(pthread_create(&threads[0], NULL, flush, &kit), 0);
+	while (!waits)
+		nap();
+	list_is_full = true;
+	kit_create(&kit, "first", WC_PACKING_ROW, 1);
+	assert_int_equal(kit_try_commit(&kit), WC_NO_SPACE);
+	list_is_full = false;
+	list_is_slow = true;
+	assert_int_equal(pthread_create(&threads[1], NULL, create, &kit), 0);
+	while (!list_waits)
+		nap();
+	tables_are_full = true;
+	is_slow = false;
+	assert_int_equal(pthread_join(threads[0], NULL), 0);
+	tables_are_full = false;
+	nanosleep(&pause, NULL);
+	list_is_slow = false;
+	assert_int_equal(pthread_join(threads[1], NULL), 0);
+	kit_close(&kit);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_closed_while_resuming),
 		cmocka_unit_test(test_takes_writes_again),
+		cmocka_unit_test(test_large_commit),
+		cmocka_unit_test(test_families_are_made),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

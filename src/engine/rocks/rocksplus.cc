@@ -508,6 +508,12 @@ wc_rocksplus_resume(rocksdb_t *db)
 	});
 }
 
+bool
+wc_rocksplus_takes_in_when_resumed()
+{
+	return ROCKSDB_MAJOR > 9 || (ROCKSDB_MAJOR == 9 && ROCKSDB_MINOR >= 10);
+}
+
 /* --- column families ------------------------------------------------------*/
 
 char *

@@ -113,6 +113,9 @@ extern void wc_rocksplus_blocks(uint64_t *hits, uint64_t *reads);
  * flush. */
 extern char *wc_rocksplus_resume(rocksdb_t *db);
 
+/* Does a database that was resumed take in files?  That of RocksDB 7.8 does not, until it is opened again. */
+extern bool wc_rocksplus_takes_in_when_resumed(void);
+
 /* Makes column families in one call.  *nmade: the number of families that were made, from the first on, also after an
  * error. */
 extern char *wc_rocksplus_make_families(rocksdb_t *db, size_t n, const char *const *names, rocksdb_options_t *const *options,

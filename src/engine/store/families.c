@@ -186,13 +186,14 @@ wc_families_create(WcFamilies *f, const WcNewFamily *wanted, size_t n, WcError *
 	if (n == 0)
 		return WC_OK;
 	making_text(&wanted[0], what, sizeof(what));
-	status = wc_health_check(&f->engine->health, what, err);
+	status = request_init(&r, f, wanted, n, err);
 	if (status == WC_OK)
-		status = request_init(&r, f, wanted, n, err);
+		status = wc_health_begin_change(&f->engine->health, what, err);
 	if (status == WC_OK)
 	{
 		char	   *error = wc_rocksplus_make_families(f->engine->db, n, r.pointers, r.options, r.handles, &nmade);
 
+		wc_health_end_change(&f->engine->health);
 		for (size_t i = 0; i < nmade; i++)
 			wanted[i].store->cf = r.handles[i];
 		making_text(&wanted[nmade < n ? nmade : 0], what, sizeof(what));
@@ -370,7 +371,9 @@ static WcStatus
 drop_chosen(WcFamilies *f, WcStore *const *chosen, size_t n, bool *gone, WcError *err)
 {
 	rocksdb_column_family_handle_t *handles[DROPPED_AT_ONCE];
-	WcStatus	status = wc_health_check(&f->engine->health, "drop the storage of a family", err);
+	static const char *const what = "drop the storage of a family";
+	WcStatus	status = wc_health_begin_change(&f->engine->health, what, err);
+	char	   *error;
 
 	for (size_t i = 0; i < n; i++)
 	{
@@ -379,7 +382,9 @@ drop_chosen(WcFamilies *f, WcStore *const *chosen, size_t n, bool *gone, WcError
 	}
 	if (status != WC_OK)
 		return status;
-	return wc_rocks_status(wc_rocksplus_drop_families(f->engine->db, n, handles, gone), "drop the storage of a family", err);
+	error = wc_rocksplus_drop_families(f->engine->db, n, handles, gone);
+	wc_health_end_change(&f->engine->health);
+	return wc_rocks_status(error, what, err);
 }
 
 /* Called with the mutex locked; unlocks it meanwhile. */
@@ -480,6 +485,18 @@ wc_families_alter(WcFamilies *f, WcStore *store)
 	pthread_mutex_unlock(&f->mutex);
 }
 
+static WcStatus
+alter_options(WcFamilies *f, WcStore *store, const WcFamilyAttrs *attrs, WcError *err)
+{
+	WcStatus	status = wc_health_begin_change(&f->engine->health, "change the options of a family", err);
+
+	if (status != WC_OK)
+		return status;
+	status = wc_rocks_family_alter(f->engine->db, store->cf, attrs, err);
+	wc_health_end_change(&f->engine->health);
+	return status;
+}
+
 /* Passes changed attributes to RocksDB.  Called with the mutex locked; unlocks it meanwhile.  Attributes that RocksDB
  * does not take now take effect when the store is opened the next time. */
 static void
@@ -487,11 +504,13 @@ alter_one(WcFamilies *f) WC_REQUIRES(f->mutex)
 {
 	WcStore    *store = next_altered(f);
 	WcFamilyAttrs attrs = wc_store_attrs(store);
+	WcStatus	status = WC_OK;
 	WcError		err;
 
 	pthread_mutex_unlock(&f->mutex);
-	if (!wc_store_is_dropped(store) &&
-		wc_rocks_family_alter(f->engine->db, store->cf, &attrs, &err) != WC_OK && !wc_store_is_dropped(store))
+	if (!wc_store_is_dropped(store))
+		status = alter_options(f, store, &attrs, &err);
+	if (status != WC_OK && !wc_store_is_dropped(store))
 		wc_log(WC_LOG_WARNING, "%s: %s", err.message, err.detail);
 	wc_store_unref(store);
 	pthread_mutex_lock(&f->mutex);

@@ -214,15 +214,70 @@ wc_health_write(WcHealth *h, const rocksdb_writeoptions_t *options, rocksdb_writ
 	return status;
 }
 
+/*
+ * After it was resumed, RocksDB 7.8 reserves no numbers for files that it is to take in, and reports no error: its
+ * assertions end the process then.
+ */
+static bool
+cannot_take_in(const WcHealth *h) WC_REQUIRES(h->mutex)
+{
+	return h->resumed && !wc_rocksplus_takes_in_when_resumed();
+}
+
+static bool
+begin_change(WcHealth *h, bool takes_in)
+{
+	bool		begun;
+
+	pthread_mutex_lock(&h->mutex);
+	begun = !h->stopped && !(takes_in && cannot_take_in(h));
+	if (begun)
+		h->changes++;
+	pthread_mutex_unlock(&h->mutex);
+	return begun;
+}
+
+WcStatus
+wc_health_begin_change(WcHealth *h, const char *what, WcError *err)
+{
+	return begin_change(h, false) ? WC_OK : stopped_status(h, what, err);
+}
+
+void
+wc_health_end_change(WcHealth *h)
+{
+	pthread_mutex_lock(&h->mutex);
+	h->changes--;
+	pthread_cond_broadcast(&h->changed);
+	pthread_mutex_unlock(&h->mutex);
+}
+
+WcStatus
+wc_health_may_take_in(WcHealth *h, const char *what, WcError *err)
+{
+	bool		cannot;
+
+	pthread_mutex_lock(&h->mutex);
+	cannot = cannot_take_in(h) && !h->stopped;
+	if (cannot)
+		h->stopped = h->lost = true;
+	pthread_mutex_unlock(&h->mutex);
+	if (cannot)
+		wc_log(WC_LOG_INFO, "storage engine takes no writes until it starts again: RocksDB was resumed, and cannot take in the "
+			   "files of a large commit");
+	return wc_health_check(h, what, err);
+}
+
 WcStatus
 wc_health_take_in(WcHealth *h, WcRocksFiles *files, rocksdb_writebatch_t *batch, const char *what, WcError *err)
 {
-	WcStatus	status = wc_health_check(h, what, err);
+	WcStatus	status;
 	char	   *error;
 
-	if (status != WC_OK)
-		return status;
+	if (!begin_change(h, true))
+		return stopped_status(h, what, err);
 	error = wc_rocksfiles_take_in(files, batch);
+	wc_health_end_change(h);
 	if (error == NULL)
 		return WC_OK;
 	status = wc_rocks_text_status(error, what, err);
@@ -461,6 +516,9 @@ resume(WcHealth *h) WC_REQUIRES(h->mutex)
 
 		pause_ms(h, pause, NULL);
 		pause = 2 * pause < PAUSE_MAX_MS ? 2 * pause : PAUSE_MAX_MS;
+		while (h->changes > 0)
+			pthread_cond_wait(&h->changed, &h->mutex);
+		h->resumed = true;
 		count = h->count;
 		pthread_mutex_unlock(&h->mutex);
 		resumed = resumed_in_time(h, count);
@@ -468,7 +526,6 @@ resume(WcHealth *h) WC_REQUIRES(h->mutex)
 		if (resumed && h->count == count && !h->lost)
 		{
 			h->stopped = false;
-			h->resumed = true;
 			wc_log(WC_LOG_INFO, "storage engine takes writes again");
 		}
 	}

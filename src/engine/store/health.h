@@ -21,7 +21,8 @@ typedef struct WcHealth
 	pthread_t	mender;
 	bool		mending;		/* the thread runs */
 	bool		stop WC_GUARDED_BY(&mutex); /* it is to end */
-	bool		resumed WC_GUARDED_BY(&mutex); /* RocksDB was resumed since it was opened */
+	bool		resumed WC_GUARDED_BY(&mutex); /* RocksDB was resumed since it was opened, or is being resumed */
+	unsigned	changes WC_GUARDED_BY(&mutex); /* under way (wc_health_begin_change) */
 	uint64_t	count WC_GUARDED_BY(&mutex); /* of errors that stopped writing */
 	bool		stopped WC_GUARDED_BY(&mutex); /* nothing can be written */
 	bool		lost WC_GUARDED_BY(&mutex); /* until the store is opened again */
@@ -47,15 +48,25 @@ extern void wc_health_end(WcHealth *health);
  */
 extern WcStatus wc_health_check(WcHealth *health, const char *what, WcError *err) WC_WARN_UNUSED;
 
+/*
+ * Before and after a call by which RocksDB may write its list of files, other than a flush or a compaction: RocksDB 7.8 is not
+ * resumed meanwhile, since its assertions end the process if it finds another thread at work on the list.  what as above.
+ */
+extern WcStatus wc_health_begin_change(WcHealth *health, const char *what, WcError *err) WC_WARN_UNUSED;
+extern void wc_health_end_change(WcHealth *health);
+
 /* Writes a batch, which must not be empty: an empty batch means that memory ran out for it.  The engine's
  * write mutex is held. what as above. */
 extern WcStatus wc_health_write(WcHealth *health, const rocksdb_writeoptions_t *options, rocksdb_writebatch_t *batch,
 								const char *what, WcError *err) WC_WARN_UNUSED;
 
-/* Likewise, for files that RocksDB is to take in (wc_rocksfiles_take_in). */
+/*
+ * Likewise, for files that RocksDB is to take in (wc_rocksfiles_take_in).  RocksDB 7.8 cannot do so once it was resumed.  Then
+ * wc_health_may_take_in, to be called before the files are written, fails, and the store must be opened again.
+ */
+extern WcStatus wc_health_may_take_in(WcHealth *health, const char *what, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_health_take_in(WcHealth *health, WcRocksFiles *files, rocksdb_writebatch_t *batch, const char *what,
 								  WcError *err) WC_WARN_UNUSED;
-
 
 /* Has RocksDB been resumed?  From then on a flush of RocksDB 7.8 returns before its end. */
 extern bool wc_health_was_resumed(WcHealth *health);

@@ -46,10 +46,11 @@ wc_engine_sync_locked(WcEngine *engine, WcError *err) WC_REQUIRES(engine->write_
 	char	   *error = NULL;
 
 	/* RocksDB's assertions forbid to sync a log to which a write has failed */
-	WcStatus	status = wc_health_check(&engine->health, "sync its log", err);
+	WcStatus	status = wc_health_begin_change(&engine->health, "sync its log", err);
 	if (status == WC_OK)
 	{
 		rocksdb_flush_wal(engine->db, 1, &error);
+		wc_health_end_change(&engine->health);
 		status = wc_rocks_status(error, "sync its log", err);
 	}
 	if (status == WC_OK)

@@ -37,6 +37,8 @@ wc_sink_init(WcSink *sink, struct WcEngine *engine, uint64_t bytes, WcError *err
 	if (bytes < engine->spill.memory)
 		return WC_OK;
 	status = require_space(engine->spill.directory, bytes, err);
+	if (status == WC_OK)
+		status = wc_health_may_take_in(&engine->health, "write a commit", err);
 	if (status != WC_OK)
 		return status;
 	sink->files = wc_rocksfiles_begin(engine->db, engine->spill.directory);
