@@ -28,6 +28,7 @@ static atomic_bool is_slow;
 static atomic_bool waits;		/* a write does */
 
 /* In the first directory. */
+static atomic_bool tears;		/* the write that finds a log full writes a part */
 static atomic_bool tables_are_full;
 static atomic_bool list_is_full;	/* of files: the manifest */
 static atomic_bool list_is_slow;
@@ -71,7 +72,12 @@ write(int fd, const void *data, size_t len)
 		while (list_is_slow)
 			nap();
 	}
-	if ((is_full && is_file(fd, full, ".log")) || (tables_are_full && is_file(fd, full, ".sst")) ||
+	if (is_full && tears && is_file(fd, full, ".log"))
+	{
+		tears = false;
+		len /= 2;
+	}
+	else if ((is_full && is_file(fd, full, ".log")) || (tables_are_full && is_file(fd, full, ".sst")) ||
 		(list_is_full && is_file(fd, full, "MANIFEST")))
 	{
 		errno = ENOSPC;
@@ -234,6 +240,36 @@ test_large_commit(void **state)
 	kit_txn_memory = 0;
 }
 
+/* A write to the log fails in the middle, and then the flush of a family that is not written to later. */
+static void
+test_log_ends_in_a_write(void **state)
+{
+	pthread_t	thread;
+	Kit			kit;
+
+	open_with_row(&kit);
+	strcpy(full, kit.dir);
+	strcpy(slow, kit.dir);
+	waits = false;
+	is_slow = true;
+	assert_int_equal(pthread_create(&thread, NULL, flush, &kit), 0);
+	while (!waits)
+		nap();
+	tears = true;
+	is_full = true;
+	put(&kit, 2);
+	assert_int_equal(kit_apply(&kit), WC_NO_SPACE);
+	is_full = false;
+	tables_are_full = true;
+	is_slow = false;
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	tables_are_full = false;
+	takes_writes_again(&kit, 2);
+	kit_crash(&kit);
+	assert_string_equal(kit_scan(&kit, false), "r001{f:a=1} r002{f:a=1}");
+	kit_close(&kit);
+}
+
 static void *
 create(void *arg)
 {
@@ -286,6 +322,7 @@ main(void)
 		cmocka_unit_test(test_takes_writes_again),
 		cmocka_unit_test(test_large_commit),
 		cmocka_unit_test(test_families_are_made),
+		cmocka_unit_test(test_log_ends_in_a_write),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -369,24 +369,38 @@ begin_log(WcHealth *h, uint64_t count)
 
 /*
  * An empty write shows whether RocksDB takes writes, and tells that the sequence number of begin_log's write, which is not in
- * the log, is no gap (wc_rocksplus_end_at_gaps).  RocksDB reports errors before it records them, so that
- * resuming may come too early and find nothing to do. count as above.
+ * the log, is no gap (wc_rocksplus_end_at_gaps).
+ */
+static char *
+write_nothing(WcHealth *h)
+{
+	rocksdb_writebatch_t *nothing = rocksdb_writebatch_create();
+	char	   *error = NULL;
+
+	pthread_mutex_lock(&h->engine->write_mutex);
+	rocksdb_write(h->engine->db, h->engine->write_options, nothing, &error);
+	pthread_mutex_unlock(&h->engine->write_mutex);
+	rocksdb_writebatch_destroy(nothing);
+	return error;
+}
+
+/*
+ * RocksDB reports errors before it records them, so that resuming may come too early and find nothing to do. count as above.
+ *
+ * Two new logs.  A family whose memtable was full before the error, and which was not written to since, still begins with the
+ * log to which a write has failed: only a new log behind one with writes changes that.  RocksDB would read that log up to the
+ * failed write when the store is opened again, find that other families have later writes, and refuse to open it.
  */
 static bool
 try_resume(WcHealth *h, uint64_t count)
 {
 	char	   *error = wc_rocksplus_resume(h->engine->db);
-	rocksdb_writebatch_t *nothing;
 
-	if (error == NULL)
-		error = begin_log(h, count);
-	if (error == NULL)
+	for (int i = 0; error == NULL && i < 2; i++)
 	{
-		nothing = rocksdb_writebatch_create();
-		pthread_mutex_lock(&h->engine->write_mutex);
-		rocksdb_write(h->engine->db, h->engine->write_options, nothing, &error);
-		pthread_mutex_unlock(&h->engine->write_mutex);
-		rocksdb_writebatch_destroy(nothing);
+		error = begin_log(h, count);
+		if (error == NULL)
+			error = write_nothing(h);
 	}
 	wc_rocksplus_set_quiet(error != NULL);
 	rocksdb_free(error);
