@@ -218,6 +218,8 @@ is($node->safe_psql('postgres', 'SELECT count(*), min(n), max(n) FROM t WHERE k 
 $node->safe_psql('postgres', q{
 CREATE FOREIGN TABLE same (k int OPTIONS (rowkey '1'), v int) SERVER widecol;
 INSERT INTO same SELECT k, 0 FROM generate_series(1, 4) k;
+CREATE FUNCTION minus_same(bigint) RETURNS bigint STABLE LANGUAGE sql AS 'SELECT $1 - sum(v) FROM same';
+CREATE AGGREGATE less_same(int) (sfunc = int4_sum, stype = bigint, initcond = '0', finalfunc = minus_same);
 });
 $node->pgbench(
 	'--no-vacuum --client=8 --jobs=2 --transactions=1000 --protocol=prepared',
@@ -234,6 +236,7 @@ UPDATE same SET v = :v;
 SELECT 1 / (count(*) = 4 AND count(DISTINCT v) = 1)::int
 FROM generate_series(1, 4) i, LATERAL (SELECT (SELECT v FROM same WHERE k = i)) s(v);
 },
+		'same_aggregate@3' => 'SELECT 1 / (less_same(v) = 0)::int FROM same WHERE k < 9;',
 		'same_transaction@3' => q{
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT v FROM same WHERE k = 1 \gset

@@ -3,11 +3,15 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/sysattr.h"
 #include "access/table.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "foreign/fdwapi.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/appendinfo.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -15,9 +19,11 @@
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/reltrigger.h"
+#include "utils/syscache.h"
 
 #include "client/client.h"
 #include "client/settings.h"
@@ -410,7 +416,47 @@ barriers_first(PlannerInfo *root, List *clauses, int *nbarriers)
 	return list_concat(barriers, others);
 }
 
-/* A function that is not immutable may read at the statement's snapshot what a Get in the newest state does not show. */
+static bool
+is_mutable(Oid function)
+{
+	return OidIsValid(function) && func_volatile(function) != PROVOLATILE_IMMUTABLE;
+}
+
+/* An aggregate itself is immutable to PostgreSQL, whatever the functions are that it is made of. */
+static bool
+is_mutable_aggregate(Oid aggregate)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
+	Form_pg_aggregate form;
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
+	form = (Form_pg_aggregate) GETSTRUCT(tuple);
+	result = is_mutable(form->aggtransfn) || is_mutable(form->aggfinalfn) || is_mutable(form->aggcombinefn) ||
+		is_mutable(form->aggserialfn) || is_mutable(form->aggdeserialfn);
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/* Is there what contain_mutable_functions passes over: a domain with constraints, or an aggregate? */
+static bool
+hides_mutable(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, CoerceToDomain) || (IsA(node, Aggref) && is_mutable_aggregate(castNode(Aggref, node)->aggfnoid)))
+		return true;
+	return expression_tree_walker(node, hides_mutable, context);
+}
+
+static bool
+has_mutable(Node *node)
+{
+	return contain_mutable_functions(node) || hides_mutable(node, NULL);
+}
+
+/* A function that is not immutable may read at the statement's snapshot what a Scan in the newest state does not show. */
 static bool
 reads_alone(const PlannerInfo *root, const RelOptInfo *rel)
 {
@@ -420,8 +466,8 @@ reads_alone(const PlannerInfo *root, const RelOptInfo *rel)
 
 	others = lappend(lappend(others, query->limitOffset), query->limitCount);
 	return query->commandType == CMD_SELECT && root->parent_root == NULL && list_length(query->rtable) == 1 && !query->hasSubLinks &&
-		query->cteList == NIL && query->windowClause == NIL && !contain_mutable_functions((Node *) query->targetList) &&
-		!contain_mutable_functions(query->havingQual) && !contain_mutable_functions((Node *) others);
+		query->cteList == NIL && query->windowClause == NIL && !has_mutable((Node *) query->targetList) &&
+		!has_mutable(query->havingQual) && !has_mutable((Node *) others);
 }
 
 /* Sets the plan's fields about its rows: their columns, their number, their locks. */
