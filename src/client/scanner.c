@@ -90,13 +90,15 @@ wc_scan_take(const WcScan *scan, const WcDriverLocker *locker, bool keep, Comman
 	return NULL;
 }
 
-/* May the transaction have written rows of the scan? */
+/* May the driver have changes of the transaction, perhaps rolled back, of rows of the scan? */
 static bool
 may_see_own(const WcScan *scan)
 {
 	WcExtent	written;
 	WcExtent	read;
 
+	if (wc_batch_is_stale())
+		return true;
 	if (wc_batch_empty())
 		return false;
 	if (scan->nranges == 1 && wc_range_is_point(&scan->ranges[0]))

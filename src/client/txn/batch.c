@@ -290,6 +290,12 @@ wc_batch_empty(void)
 	return start + buffer.len == 0;
 }
 
+bool
+wc_batch_is_stale(void)
+{
+	return stale;
+}
+
 WcExtent
 wc_batch_extent(void)
 {

@@ -172,6 +172,9 @@ extern void wc_batch_cut(WcBatchMark mark); /* never fails */
 extern void wc_batch_send(void);	/* the driver's copy becomes the same as the batch */
 extern bool wc_batch_empty(void);
 
+/* May the driver's copy have operations that were rolled back?  They are cut with the next piece that is sent. */
+extern bool wc_batch_is_stale(void);
+
 /* May the transaction have written the row?  False is certain. */
 extern bool wc_batch_may_write(uint32 table_id, WcSlice row);
 
