@@ -16,10 +16,6 @@
 #define ROWS		400
 #define SNAPSHOTS	6
 
-static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
-
-#define EACH_PACKING(p) for (const uint8_t *p = packings; p < packings + 2; p++)
-
 /* --- runs alone ------------------------------------------------------------------------- */
 
 static WcSnapshot
@@ -231,12 +227,13 @@ examined(Kit *kit, bool reversed, bool own)
 }
 
 static void
-jump_over_dead_rows(uint8_t packing)
+scans_jump_over_dead_rows(void **state)
 {
 	Kit			kit;
 
+	(void) state;
 	kit_open(&kit);
-	kit_create(&kit, "t", packing, 1);
+	kit_create(&kit, "t", WC_PACKING_ROW, 1);
 	for (int i = 0; i < ROWS; i++)
 		change(&kit, i, true);
 	kit_commit(&kit);
@@ -276,112 +273,29 @@ jump_over_dead_rows(uint8_t packing)
 	kit_close(&kit);
 }
 
-static void
-scans_jump_over_dead_rows(void **state)
-{
-	(void) state;
-	EACH_PACKING(packing)
-		jump_over_dead_rows(*packing);
-}
-
-/* A row whose cells are not one key-value ends a run, dead or not; scans jump on both of its sides. */
-static void
-a_wide_row_ends_a_run(void **state)
-{
-	static char wide[70 * 1024];
-	Kit			kit;
-
-	(void) state;
-	memset(wide, 'w', sizeof(wide) - 1);
-	kit_open(&kit);
-	kit_create(&kit, "t", WC_PACKING_CELL, 1);
-	for (int i = 0; i < ROWS; i++)
-		change(&kit, i, true);
-	kit_put(&kit, kit_key(200), 1, "w", KIT_LATEST, wide);
-	kit_commit(&kit);
-	for (int i = 1; i < ROWS - 1; i++)
-		change(&kit, i, false);
-	kit_commit(&kit);
-	for (int i = 0; i < 2; i++)
-	{
-		for (int reversed = 0; reversed < 2; reversed++)
-		{
-			WcScan		scan = table_scan(&kit);
-
-			scan.reversed = reversed == 1;
-			assert_string_equal(kit_scan_with(&kit, &scan, &(WcReadPoint) {.database = KIT_DATABASE,.cid = UINT32_MAX}),
-								scan.reversed ? "r399{f:a=1} r000{f:a=1}" : "r000{f:a=1} r399{f:a=1}");
-		}
-	}
-
-	/* the living rows, the wide one, and a few of each run */
-	change(&kit, 0, false);
-	kit_commit(&kit);
-	(void) examined(&kit, false, false);
-	assert_in_range(examined(&kit, false, false), 1, 8);
-	kit_close(&kit);
-}
-
-/* Scans whose time range ends before the marker show what they showed before. */
-static void
-scans_of_earlier_times_do_not_jump(void **state)
-{
-	(void) state;
-	for (int keep = 0; keep < 2; keep++)
-	{
-		Kit			kit;
-		WcScan		scan;
-		WcFamilyAttrs attrs;
-		char		before[ROWS * 16];
-
-		kit_open(&kit);
-		attrs = wc_family_attrs_default;
-		attrs.packing = WC_PACKING_CELL;
-		attrs.keep_deleted = keep == 1 ? WC_KEEP_DELETED_TRUE : WC_KEEP_DELETED_FALSE;
-		kit_create_attrs(&kit, "t", &attrs);
-		for (int i = 0; i < 100; i++)
-			kit_put(&kit, kit_key(i), 1, "a", 10, "1");
-		kit_commit(&kit);
-		for (int i = 0; i < 100; i++)
-			kit_delete(&kit, WC_DELETE_FAMILY, kit_key(i), 1, "", 20);
-		kit_commit(&kit);
-		scan = table_scan(&kit);
-		scan.ts_max = 15;
-		snprintf(before, sizeof(before), "%s", kit_scan_as(&kit, false, &scan));
-		assert_int_equal(examined(&kit, false, false), 100);
-		assert_in_range(examined(&kit, false, false), 0, 1);
-		assert_string_equal(kit_scan_as(&kit, false, &scan), before);
-		assert_int_equal(strlen(before) > 0, keep);
-		kit_close(&kit);
-	}
-}
-
 /* A filter of HBase's language may end the scan at the key of a dead row. */
 static void
 filters_get_the_keys_of_dead_rows(void **state)
 {
-	(void) state;
-	EACH_PACKING(packing)
-	{
-		Kit			kit;
-		WcScan		scan;
+	Kit			kit;
+	WcScan		scan;
 
-		kit_open(&kit);
-		kit_create(&kit, "t", *packing, 1);
-		for (int i = 0; i <= 100; i++)
-			change(&kit, i, true);
-		kit_commit(&kit);
-		for (int i = 0; i < 100; i++)
-			change(&kit, i, false);
-		kit_commit(&kit);
-		scan = table_scan(&kit);
-		scan.filter_text = kit_s("WHILE RowFilter(!=, 'binary:r050')");
-		assert_string_equal(kit_scan_as(&kit, false, &scan), "");
-		assert_int_equal(examined(&kit, false, false), 101);
-		assert_in_range(examined(&kit, false, false), 1, 2);
-		assert_string_equal(kit_scan_as(&kit, false, &scan), "");
-		kit_close(&kit);
-	}
+	(void) state;
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_ROW, 1);
+	for (int i = 0; i <= 100; i++)
+		change(&kit, i, true);
+	kit_commit(&kit);
+	for (int i = 0; i < 100; i++)
+		change(&kit, i, false);
+	kit_commit(&kit);
+	scan = table_scan(&kit);
+	scan.filter_text = kit_s("WHILE RowFilter(!=, 'binary:r050')");
+	assert_string_equal(kit_scan_as(&kit, false, &scan), "");
+	assert_int_equal(examined(&kit, false, false), 101);
+	assert_in_range(examined(&kit, false, false), 1, 2);
+	assert_string_equal(kit_scan_as(&kit, false, &scan), "");
+	kit_close(&kit);
 }
 
 /* --- random histories ------------------------------------------------------------------------ */
@@ -633,8 +547,6 @@ main(void)
 		cmocka_unit_test(a_write_cuts_runs),
 		cmocka_unit_test(a_write_cuts_a_run_of_a_reversed_scan),
 		cmocka_unit_test(scans_jump_over_dead_rows),
-		cmocka_unit_test(a_wide_row_ends_a_run),
-		cmocka_unit_test(scans_of_earlier_times_do_not_jump),
 		cmocka_unit_test(filters_get_the_keys_of_dead_rows),
 		cmocka_unit_test(random_histories),
 		cmocka_unit_test(a_queue_is_read_beside_its_writer),
