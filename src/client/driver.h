@@ -251,7 +251,7 @@ typedef struct WcDriver
 	/* As wc_client_scan_ready, for the next block; NULL: the driver has no socket. */
 	bool		(*scan_ready) (WcDriverScan *scan, WcClientWait *wait);
 
-	/* May the scan be opened as `quiet`?  No round trip, never fails.  False: perhaps without the rows of `written`. */
+	/* May the scan be opened as `quiet`?  No round trip, never fails.  False: only for rows that are not in `written`. */
 	bool		(*is_quiet) (const WcDriverOpen *open, WcExtent *written);
 
 	/*

@@ -240,6 +240,18 @@ test_large_commit(void **state)
 	kit_txn_memory = 0;
 }
 
+/* A thread flushes the table, and waits until is_slow is false. */
+static void
+begin_slow_flush(Kit *kit, pthread_t *thread)
+{
+	strcpy(slow, kit->dir);
+	waits = false;
+	is_slow = true;
+	assert_int_equal(pthread_create(thread, NULL, flush, kit), 0);
+	while (!waits)
+		nap();
+}
+
 /* A write to the log fails in the middle, and then the flush of a family that is not written to later. */
 static void
 test_log_ends_in_a_write(void **state)
@@ -249,12 +261,7 @@ test_log_ends_in_a_write(void **state)
 
 	open_with_row(&kit);
 	strcpy(full, kit.dir);
-	strcpy(slow, kit.dir);
-	waits = false;
-	is_slow = true;
-	assert_int_equal(pthread_create(&thread, NULL, flush, &kit), 0);
-	while (!waits)
-		nap();
+	begin_slow_flush(&kit, &thread);
 	tears = true;
 	is_full = true;
 	put(&kit, 2);
@@ -290,12 +297,7 @@ test_families_are_made(void **state)
 
 	open_with_row(&kit);
 	strcpy(full, kit.dir);
-	strcpy(slow, kit.dir);
-	waits = false;
-	is_slow = true;
-	assert_int_equal(pthread_create(&threads[0], NULL, flush, &kit), 0);
-	while (!waits)
-		nap();
+	begin_slow_flush(&kit, &threads[0]);
 	list_is_full = true;
 	kit_create(&kit, "first", WC_PACKING_ROW, 1);
 	assert_int_equal(kit_try_commit(&kit), WC_NO_SPACE);

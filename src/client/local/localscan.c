@@ -133,10 +133,11 @@ bool
 wc_local_is_quiet(const WcDriverOpen *open, WcExtent *written)
 {
 	const WcScan *scan = open->scan;
-	WcExtent	read = wc_extent_of_scan(scan);
 
 	if (scan->nranges != 1 || !wc_range_is_point(&scan->ranges[0]))
 	{
+		WcExtent	read = wc_extent_of_scan(scan);
+
 		*written = wc_flight_written(wc_places(), MyDatabaseId, &read);
 		return written->tables == 0;
 	}

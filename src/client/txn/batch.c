@@ -24,7 +24,7 @@ static uint64 settled;			/* all operations before this offset are on rows that w
 static uint64 writing;			/* the offset of the operations that were begun last */
 static uint32 writing_table;	/* the table of the rows that they write */
 static bool must_be_checked;
-static WcExtent sent = {0, UINT64_MAX, 0};	/* the rows that operations which have left the buffer write, and perhaps others */
+static WcExtent sent = {0, UINT64_MAX, 0};	/* the rows that operations which were sent write, and perhaps others */
 
 /* The rows that the operations before the offset `noted` write, by their hashes. */
 #define WRITTEN_MAX 64
@@ -124,7 +124,6 @@ wc_batch_log(void)
 	close_piece();
 	if (buffer.len > 0)
 		wc_stream_write(start, wc_buf_slice(&buffer));
-	wc_extent_add_batch(&sent, wc_buf_slice(&buffer));
 	start += buffer.len;
 	wc_buf_reset(&buffer, 2 * WC_BATCH_CHUNK);
 	wc_batch_init(&builder, &buffer);

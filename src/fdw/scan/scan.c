@@ -52,8 +52,9 @@ opens_late(const EState *estate)
 }
 
 /*
- * Does the client's statement read only what this scan reads?  Then a Get may read its row in the newest state, under READ
- * COMMITTED.  (A query in a function that is not volatile reads by the snapshot of the statement that calls the function.)
+ * Does the client's statement read only what this scan reads?  Then it may read in the newest state, under READ COMMITTED: the scan
+ * is opened once, since such a statement rescans nothing.  (A query in a function that is not volatile reads by the snapshot of the
+ * statement that calls the function.)
  */
 static bool
 reads_alone(const WcScanState *state, const ForeignScanState *node)
@@ -135,7 +136,7 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 		wc_client_snapshot_take(snapshot_of(state, node));
 	else if (IsolationUsesXactSnapshot() || (plan->operation == CMD_SELECT && !state->alone && !may_take(state, &mode) && !wc_client_holds_rows()))
 		(void) snapshot_of(state, node);
-	/* else: a row that was locked before or during the read needs no snapshot, nor perhaps that of a Get which is read alone */
+	/* else: a row that was locked before or during the read needs no snapshot, nor perhaps rows that are read alone */
 }
 
 void
