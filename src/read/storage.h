@@ -68,6 +68,7 @@ typedef struct WcSourceOptions
 	bool		point;
 	bool		fill_cache;
 	bool		skip_dead;		/* rows without puts are of no interest: they may be left out */
+	bool		skip_masked;	/* nor are rows in which a DeleteFamily marker masks all puts */
 	bool		brief;			/* an error is better than passing over many keys that are stored no more */
 	const WcRange *points;		/* with point: the rows that are likely to be wanted, in this order, each as a
 								 * start (they outlive the source) */

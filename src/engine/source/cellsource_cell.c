@@ -8,6 +8,7 @@
 
 #include "engine/rocks/cellkey.h"
 #include "engine/source/cellsource_store.h"
+#include "engine/source/deadskip.h"
 #include "engine/source/storedrow.h"
 #include "engine/source/storeiter.h"
 
@@ -40,6 +41,7 @@ typedef struct CellSource
 	WcBuf		row;			/* the current row, when its key needs unescaping */
 	WcBuf		qualifier;		/* the last cell's, when it needs that */
 	WcBuf		target;			/* of a seek */
+	WcDeadSkip	dead;			/* over rows that are together */
 } CellSource;
 
 /* Finds out whether the iterator is on a cell of the current row, or beyond the row. */
@@ -173,9 +175,9 @@ seek_before_target(CellSource *s, WcError *err)
 }
 
 static WcStatus
-cell_seek_row(WcCellSource *src, WcSlice row, bool inclusive, WcError *err)
+seek_row(CellSource *s, WcSlice row, bool inclusive, WcError *err)
 {
-	CellSource *s = (CellSource *) src;
+	WcCellSource *src = &s->base;
 	bool		backward = src->reversed && !s->point;
 	WcStatus	status = WC_OK;
 
@@ -207,6 +209,34 @@ cell_seek_row(WcCellSource *src, WcSlice row, bool inclusive, WcError *err)
 		return WC_END;
 	}
 	return status;
+}
+
+/* The source has moved: leaves dead rows behind. */
+static inline WcStatus
+pass_dead(CellSource *s, WcStatus status, WcError *err)
+{
+	if (s->dead.runs == NULL)
+		return status;
+	while (status == WC_OK && s->together && wc_deadskip_is_masked(&s->stored.reader))
+	{
+		if (!wc_deadskip_row(&s->dead, s->base.row))
+			return WC_OK;
+		status = seek_row(s, wc_buf_slice(&s->dead.to), !s->base.reversed, err);
+	}
+	if (s->dead.n > 0)
+		wc_deadskip_end(&s->dead);
+	return status;
+}
+
+static WcStatus
+cell_seek_row(WcCellSource *src, WcSlice row, bool inclusive, WcError *err)
+{
+	CellSource *s = (CellSource *) src;
+
+	if (inclusive && row.len > 0 && wc_slice_eq(src->row, row))
+		return seek_row(s, row, true, err);
+	wc_deadskip_end(&s->dead);
+	return pass_dead(s, seek_row(s, row, inclusive, err), err);
 }
 
 /* Moves forward out of the row: a few steps are cheaper for a narrow row, a seek for a wide one.  The width of the
@@ -255,17 +285,11 @@ leave_head(CellSource *s, WcError *err)
 }
 
 static WcStatus
-cell_next_row(WcCellSource *src, WcError *err)
+next_row(CellSource *s, WcError *err)
 {
-	CellSource *s = (CellSource *) src;
 	WcStatus	status = WC_OK;
 
-	if (s->point)
-	{
-		s->at = BEYOND;
-		return WC_END;
-	}
-	if (src->reversed)
+	if (s->base.reversed)
 	{
 		s->target.len = 0;
 		wc_buf_append_slice(&s->target, wc_buf_slice(&s->prefix));
@@ -279,6 +303,19 @@ cell_next_row(WcCellSource *src, WcError *err)
 		return leave_head(s, err);
 	status = leave_row(s, err);
 	return status == WC_OK ? take_row_forward(s, err) : status;
+}
+
+static WcStatus
+cell_next_row(WcCellSource *src, WcError *err)
+{
+	CellSource *s = (CellSource *) src;
+
+	if (s->point)
+	{
+		s->at = BEYOND;
+		return WC_END;
+	}
+	return pass_dead(s, next_row(s, err), err);
 }
 
 /* --- cells ----------------------------------------------------------------*/
@@ -364,6 +401,7 @@ cell_close(WcCellSource *src)
 	wc_buf_free(&s->qualifier);
 	wc_buf_free(&s->target);
 	wc_storedrow_free(&s->stored);
+	wc_deadskip_free(&s->dead);
 	wc_store_unref(s->store);
 	free(s);
 }
@@ -402,6 +440,8 @@ wc_cellsource_cell(WcStore *store, const WcSourceOptions *options, WcCellSource 
 	s->patience = PATIENCE_MAX;
 	s->gone = wc_store_gone(store);
 	wc_storedrow_init(&s->stored, s->gone);
+	if (options->skip_masked)
+		wc_deadskip_init(&s->dead, &store->dead, options);
 	s->cancel = options->cancel;
 	s->store = wc_store_ref(store);
 	if (bounds && bounds->start.len > 0)

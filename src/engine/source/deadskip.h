@@ -43,6 +43,30 @@ wc_deadskip_is_dead(const WcPackedRow *reader)
 	return !r.d.failed;
 }
 
+/* Does a DeleteFamily marker mask all puts of the row, or is there no cell?  The reader is at its first cell. */
+static inline bool
+wc_deadskip_is_masked(const WcPackedRow *reader)
+{
+	WcPackedRow r;
+	WcCell		cell;
+	int64_t		masked_upto;
+
+	if (reader->ncells == 0)
+		return true;
+	if (reader->flags & WC_PACKED_SIMPLE)
+		return false;
+	r = *reader;
+	if (!wc_packedrow_next(&r, &cell) || cell.type != WC_DELETE_FAMILY)
+		return false;
+	masked_upto = cell.ts;
+	while (wc_packedrow_next(&r, &cell))
+	{
+		if (!wc_cell_is_marker(&cell) && cell.ts > masked_upto)
+			return false;
+	}
+	return !r.d.failed;
+}
+
 /* The dead rows end here: the source has come to a living row or to its end, or is going to seek another row. */
 extern void wc_deadskip_end(WcDeadSkip *skip);
 

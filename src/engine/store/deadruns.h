@@ -1,7 +1,7 @@
 /*
  * engine/store/deadruns.h: runs of dead rows in a store, over which scans jump.
  *
- * A row of packing "row" is dead if it has no put: only markers, or no cell at all.  Dead rows stay until upkeep removes
+ * A row is dead if no scan of the newest cells shows it (engine/README, "Dead rows").  Dead rows stay until upkeep removes
  * them.  A scan that has walked over many dead rows one after another notes the run here, and later scans jump over it:
  * so a queue, whose rows are deleted at its front, is read from its first living row, as an index of PostgreSQL skips
  * entries of dead rows.

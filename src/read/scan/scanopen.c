@@ -242,14 +242,16 @@ open_source(OpenContext *c, const WcScanLane *lane, const WcFamilyScan *f, const
 	WcScanner  *s = c->scanner;
 	const WcScan *scan = &s->scan;
 	WcRange		bounds = whole_range(s, lane);
+	/* a marker may hide an own put; a filter may ask for the keys of dead rows */
+	bool		skip_dead = !scan->raw && !c->own_writes && scan->filter_text.len == 0;
 	WcSourceOptions options = {
 		.snapshot = s->at.snapshot,
 		.bounds = &bounds,
 		.reversed = scan->reversed,
 		.point = lane->points,
 		.fill_cache = true,
-		/* a marker may hide an own put; a filter may ask for the keys of dead rows */
-		.skip_dead = !scan->raw && !c->own_writes && scan->filter_text.len == 0,
+		.skip_dead = skip_dead,
+		.skip_masked = skip_dead && o->ts_max == WC_TS_LATEST,	/* else the marker may be too new to be seen */
 		.points = lane->ranges,
 		.npoints = lane->points ? lane->nranges : 0,
 		/* the row exists if the family has any cell */
