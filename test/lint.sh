@@ -21,7 +21,7 @@ engine_folders="engine/rocks engine/copies engine/store engine/source engine/for
 rpc_folders="rpc/lock rpc/session rpc/log rpc"
 wire_folders="wire/wait wire/message wire/shared"
 core="base model rowkey filterlang $wire_folders thrift $read_folders $engine_folders $rpc_folders"
-fdw_folders="fdw/convert fdw/relation fdw/ddl fdw/condition fdw/plan fdw/row fdw/scan fdw/write fdw/dump"
+fdw_folders="fdw/convert fdw/relation fdw/ddl fdw/condition fdw/plan fdw/row fdw/scan fdw/statement fdw/write fdw/dump"
 shell_folders="shell/table shell/data shell/value"
 client_folders="client/session client/foreign client/local client/txn client/catalog client"
 hbase_folders="hbase/gateway hbase/catalog hbase/changes hbase/scan hbase/commit hbase"
@@ -85,7 +85,8 @@ allowed()
 	fdw/plan) echo "$(allowed fdw/condition) fdw/condition/" ;;
 	fdw/row) echo "$(allowed fdw/plan) fdw/plan/" ;;
 	fdw/scan) echo "$(allowed fdw/row) fdw/row/" ;;
-	fdw/write) echo "$(allowed fdw/scan) fdw/scan/" ;;
+	fdw/statement) echo "$(allowed fdw/scan) fdw/scan/" ;;
+	fdw/write) echo "$(allowed fdw/statement) fdw/statement/" ;;
 	fdw/dump) echo "$(allowed fdw/write) fdw/write/" ;;
 	.) echo "base/ channel/ client/ fdw/ shell/" ;;
 	esac

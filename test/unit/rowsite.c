@@ -203,8 +203,8 @@ site_tear_down(void **state)
 const char *
 site_lock_with(Site *site, int session, WcLockMessage *m, const char *letters)
 {
-	static char text[256];
-	WcSlice		rows[32];
+	static char text[1024];
+	WcSlice		rows[256];
 	WcLockResult r;
 	size_t		n = 0;
 

@@ -268,6 +268,47 @@ only_rows_that_are_not_there_are_locked(void **state)
 	assert_string_equal(site_lock(site, 1, "ae"), "a e");
 }
 
+/* Rows that are looked for together: more than one group of them, in any order, some twice. */
+static void
+many_rows_that_are_not_there_are_locked(void **state)
+{
+	WcLockMessage absent = {.only_absent = true,.cid = UINT32_MAX};
+	Site	   *site = *state;
+	char		letters[201];
+	char		expected[1024];
+	size_t		n = 0;
+	size_t		nfree = 0;
+
+	for (char c = 'a'; c <= 'z'; c++)
+	{
+		if (c % 3 == 0)
+			site_put(site, (char[]) {c, 0}, "1");
+	}
+	kit_delete(&site->kit, WC_DELETE_FAMILY, "c", 1, "", KIT_LATEST);
+	site_write(site, 1);
+	assert_int_equal(site_commit(site, 1), 0);
+	site_put(site, "e", "1");
+	site_write(site, 0);
+	for (size_t i = 0; i < 200; i++)
+	{
+		char		c = (char) ('a' + (i * 7 + i / 26) % 26);
+		bool		exists = c == 'a' || c == 'b' || c == 'e' || (c % 3 == 0 && c != 'c');
+
+		letters[i] = c;
+		n += (size_t) snprintf(expected + n, sizeof(expected) - n, "%s%c%s", i > 0 ? " " : "", c, exists ? "+" : "");
+	}
+	letters[200] = '\0';
+	assert_string_equal(site_lock_with(site, 0, &absent, letters), expected);
+	for (char c = 'a'; c <= 'z'; c++)
+		nfree += strstr(expected, (char[]) {c, '+', 0}) != NULL;
+	assert_int_equal(site_locks_of(site, 0), 26 - nfree);
+
+	/* up to a row that another transaction has locked */
+	assert_string_equal(site_lock(site, 1, "b"), "b");
+	assert_string_equal(site_lock_with(site, 2, &absent, "fbfhf"), "f+ | 2");
+	assert_string_equal(site_lock_with(site, 2, &absent, "fgf"), "f+ | 1");
+}
+
 /* --- sessions at once ------------------------------------------------------------------- */
 
 #define ROUNDS 200
@@ -827,6 +868,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(large_rows_and_large_commits_are_compared, site_set_up, site_tear_down),
 		cmocka_unit_test_setup_teardown(which_rows_exist_is_said, site_set_up, site_tear_down),
 		cmocka_unit_test_setup_teardown(only_rows_that_are_not_there_are_locked, site_set_up, site_tear_down),
+		cmocka_unit_test_setup_teardown(many_rows_that_are_not_there_are_locked, site_set_up, site_tear_down),
 		cmocka_unit_test_setup_teardown(sessions_take_turns, site_set_up, site_tear_down),
 		cmocka_unit_test_setup_teardown(nonsense_locks_nothing, site_set_up, site_tear_down),
 		cmocka_unit_test_setup_teardown(locks_are_listed_and_taken_again, site_set_up, site_tear_down),

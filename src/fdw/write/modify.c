@@ -30,7 +30,9 @@
 #include "fdw/relation/recordtype.h"
 #include "fdw/relation/rowerror.h"
 #include "fdw/relation/systemcolumn.h"
+#include "fdw/write/absent.h"
 #include "fdw/write/modify.h"
+#include "fdw/statement/quiet.h"
 #include "fdw/write/restoring.h"
 #include "fdw/write/returning.h"
 
@@ -47,49 +49,6 @@ junk_name(char *buf, size_t size, const WcRelColumn *col)
 	return buf;
 }
 
-/* For the DELETE that is being planned, or the COPY that runs: has a table of its tree triggers? */
-static struct
-{
-	const void *statement;		/* NULL: not known yet */
-	bool		triggers;
-}			tree;
-
-static void
-forget_tree(void *arg)
-{
-	if (tree.statement == arg)
-		tree.statement = NULL;
-}
-
-/* The answer is kept for the statement, whose memory this is.  foreign: only foreign tables matter. */
-static bool
-tree_has_triggers(Oid relid, bool foreign, void *statement, MemoryContext context)
-{
-	MemoryContextCallback *callback;
-	ListCell   *lc;
-
-	if (tree.statement == statement)
-		return tree.triggers;
-	tree.triggers = false;
-	foreach(lc, find_all_inheritors(relid, NoLock, NULL))
-	{
-		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(lfirst_oid(lc)));
-		Form_pg_class form;
-
-		if (!HeapTupleIsValid(tuple))
-			continue;
-		form = (Form_pg_class) GETSTRUCT(tuple);
-		tree.triggers |= form->relhastriggers && (!foreign || form->relkind == RELKIND_FOREIGN_TABLE);
-		ReleaseSysCache(tuple);
-	}
-	callback = MemoryContextAlloc(context, sizeof(*callback));
-	callback->func = forget_tree;
-	callback->arg = statement;
-	MemoryContextRegisterResetCallback(context, callback);
-	tree.statement = statement;
-	return tree.triggers;
-}
-
 /*
  * Does the DELETE need the old row?  PostgreSQL adds it for triggers, but only for the very table that has them; then
  * it expects it for all tables of the tree.
@@ -100,7 +59,7 @@ needs_whole_row(PlannerInfo *root, Index rtindex)
 	Index		target = root->parse->resultRelation;
 
 	return root->parse->returningList != NIL ||
-		(rtindex != target && tree_has_triggers(planner_rt_fetch(target, root)->relid, true, root, root->planner_cxt));
+		(rtindex != target && wc_tree_has_triggers(planner_rt_fetch(target, root)->relid, true, root, root->planner_cxt));
 }
 
 /*
@@ -140,31 +99,6 @@ refuse_system_columns(List *returning, Index rtindex, Oid relid)
 
 	pull_varattnos((Node *) returning, rtindex, &used);
 	wc_system_columns_refuse(used, relid);
-}
-
-/* Do the functions of defaults, which COPY calls, read nothing? */
-static bool
-defaults_are_quiet(Relation rel)
-{
-	for (int i = 0; i < RelationGetDescr(rel)->natts; i++)
-	{
-		if (!TupleDescAttr(RelationGetDescr(rel), i)->attisdropped &&
-			contain_volatile_functions_not_nextval(build_column_default(rel, i + 1)))
-			return false;
-	}
-	return true;
-}
-
-/* Is there nothing in the COPY that may look at the table while it runs?  Rows that are routed elsewhere may fire triggers,
- * and the defaults are those of the table that COPY names. */
-static bool
-copy_is_quiet(EState *estate, const ResultRelInfo *rinfo)
-{
-	const ResultRelInfo *root = rinfo->ri_RootResultRelInfo;
-	Relation	named = root != NULL ? root->ri_RelationDesc : rinfo->ri_RelationDesc;
-
-	return !wc_client_copy_filters() && rinfo->ri_TrigDesc == NULL && defaults_are_quiet(named) &&
-		(root == NULL || !tree_has_triggers(RelationGetRelid(named), false, estate, estate->es_query_cxt));
 }
 
 /* The plan node itself has all that the executor needs. */
@@ -262,7 +196,7 @@ wc_modify_close(ResultRelInfo *rinfo)
 
 	if (m == NULL || --m->uses > 0)
 		return;
-	wc_rowmodify_send_aside(m);
+	wc_absent_send_aside(m);
 	rinfo->ri_FdwState = NULL;
 	wc_relation_close(m->wrel);
 	MemoryContextDelete(m->context);
@@ -339,7 +273,6 @@ widecolBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 	m = wc_modify_open(mtstate->ps.state, rinfo);
 	m->operation = mtstate->operation;
 	m->do_nothing = do_nothing;
-	m->copies = mtstate->ps.plan == NULL && m->wrel->duplicates_fail && copy_is_quiet(mtstate->ps.state, rinfo);
 }
 
 void
@@ -395,14 +328,6 @@ begin_row(WcModify *m)
 	return MemoryContextSwitchTo(m->row_context);
 }
 
-/* May rows be sent after the next ones?  Not if anything looks at the table before; and by COPY alone, which finds
- * duplicates after errors of the next rows in heap tables, too. */
-static bool
-may_keep_aside(const WcModify *m, const ResultRelInfo *rinfo)
-{
-	return m->copies && rinfo->ri_WithCheckOptions == NIL && !wc_foreign_is_remote(RelationGetRelid(rinfo->ri_RelationDesc));
-}
-
 TupleTableSlot *
 widecolExecForeignInsert(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot, TupleTableSlot *planSlot)
 {
@@ -412,8 +337,8 @@ widecolExecForeignInsert(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *s
 
 	check_constraints(estate, rinfo, slot, true);
 	slot_getallattrs(slot);
-	if (!m->aside_decided && m->wrel->layout == WC_LAYOUT_ROW && may_keep_aside(m, rinfo))
-		wc_rowmodify_keep_aside(m, RelationGetDescr(rinfo->ri_RelationDesc));
+	if (!m->aside_decided && m->wrel->layout == WC_LAYOUT_ROW && wc_quiet_inserts(estate, rinfo))
+		wc_absent_begin(m, rinfo);
 	m->aside_decided = true;
 	old = begin_row(m);
 	if (m->wrel->layout == WC_LAYOUT_ROW)

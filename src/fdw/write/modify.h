@@ -17,9 +17,9 @@
 #include "fdw/relation/relation.h"
 #include "fdw/scan/rowlock.h"
 #include "fdw/write/mapwrite.h"
-#include "fdw/write/nested.h"
+#include "fdw/statement/nested.h"
 #include "fdw/write/rowwrite.h"
-#include "fdw/write/touched.h"
+#include "fdw/statement/touched.h"
 
 /* A column whose value is a cell: VALUE, or the original of a hashed key part. */
 typedef struct WcPutColumn
@@ -43,20 +43,7 @@ typedef struct WcPlace
 	bool		in_map;			/* as in WcPutColumn */
 } WcPlace;
 
-/* New rows that are kept aside, to be locked together. */
-#define WC_ASIDE_ROWS_MAX 16
-
-typedef struct WcAsideRows
-{
-	int			n;
-	WcSlice		keys[WC_ASIDE_ROWS_MAX];
-	MinimalTuple tuples[WC_ASIDE_ROWS_MAX];	/* for errors */
-	MemoryContext context;		/* of keys and tuples */
-	TupleDesc	tupdesc;		/* the relation's */
-	WcBuf		ops;
-	WcBatchBuilder builder;		/* of ops */
-} WcAsideRows;
-
+struct WcAsideRows;
 struct movedkeys_hash;
 struct WcDirect;
 struct WcTtlReader;
@@ -69,7 +56,7 @@ typedef struct WcModify
 	MemoryContext row_context;	/* of one row */
 	CmdType		operation;		/* the statement's; direct modifications: not set */
 	CommandId	cid;			/* the statement's */
-	const EState *estate;		/* the statement's */
+	EState	   *estate;			/* the statement's */
 	Snapshot	pg_snapshot;	/* the statement's, NULL for COPY */
 	WcClientSnapshot *snapshot; /* of pg_snapshot; set at its first use */
 	bool		do_nothing;		/* ON CONFLICT DO NOTHING */
@@ -96,9 +83,8 @@ typedef struct WcModify
 	bool		short_hash;		/* some key part is a hash under 8 bytes */
 	struct movedkeys_hash *moved;	/* keys that this statement has moved rows to */
 
-	bool		copies;			/* by a COPY that calls no function that may look at the table */
 	bool		aside_decided;	/* aside is set */
-	WcAsideRows *aside;			/* NULL: no rows are kept aside */
+	struct WcAsideRows *aside;	/* new rows that are to be locked together (write/absent.h); NULL: each is locked alone */
 
 	ModifyTableState *mtstate;	/* NULL for COPY and for rows that are routed here */
 	bool		locks;			/* rows are locked when they are changed, as no scan has locked them */
@@ -192,17 +178,12 @@ extern TupleTableSlot *wc_modify_new_row(EState *estate, ResultRelInfo *rinfo, T
 /* rowmodify.c. insert returns false if ON CONFLICT DO NOTHING skips the row. */
 extern void wc_rowmodify_init(WcModify *m);
 extern bool wc_rowmodify_insert(WcModify *m, TupleTableSlot *slot);
-
-/* Lets later inserts keep rows aside until some are there, which are locked with one request; and sends those that are there. */
-extern void wc_rowmodify_keep_aside(WcModify *m, TupleDesc tupdesc);
-extern void wc_rowmodify_send_aside(WcModify *m);
 extern void wc_rowmodify_delete(WcModify *m);
 
 /* rowupdate.c */
 extern void wc_rowupdate(WcModify *m, TupleTableSlot *old, TupleTableSlot *new);
 
 /* Functions of rowmodify.c that rowupdate.c uses. */
-extern bool wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull, bool locks);
 extern void wc_rowmodify_put_marker(WcModify *m);
 extern void wc_rowmodify_send(WcModify *m);
 extern void wc_rowmodify_check_old(const WcModify *m, const WcBuf *key, const Datum *values, const bool *isnull, const char *verb);

@@ -6,13 +6,10 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
-#include "utils/memutils.h"
-
 #include "fdw/relation/rowerror.h"
+#include "fdw/write/absent.h"
 #include "fdw/write/modify.h"
 #include "fdw/write/restoring.h"
-#include "fdw/write/rowread.h"
 #include "fdw/write/versionwrite.h"
 
 /* --- set-up -----------------------------------------------------------------*/
@@ -87,114 +84,7 @@ wc_rowmodify_init(WcModify *m)
 	wc_versionwrite_init(m);
 }
 
-/* --- looking before writing -------------------------------------------------*/
-
-/* Do duplicates raise an error?  Not while a dump is restored that may have written other cells of the row
- * before. */
-static bool
-duplicates_fail(const WcModify *m)
-{
-	return (m->wrel->duplicates_fail || m->policies) && !m->shared;
-}
-
-/* Short hashes may be equal for different originals: a row at this key must have the same originals. */
-static void
-check_originals(WcModify *m, const Datum *values, const bool *isnull)
-{
-	WcColumn   *columns = palloc0(sizeof(WcColumn) * m->nputs);
-	int			ncolumns = 0;
-	int			ncells;
-	WcCell	   *cells;
-	WcBuf	   *scratch = &m->old.bytes;
-
-	for (int i = 0; i < m->nputs; i++)
-	{
-		const WcRelColumn *col = &m->wrel->columns[m->puts[i].index];
-
-		if (col->role == WC_ROLE_KEY && col->codec.shape.length < WC_HASH_TRUSTED)
-		{
-			columns[ncolumns].family = m->puts[i].family;
-			columns[ncolumns].kind = WC_COLUMN_EXACT;
-			columns[ncolumns++].qualifier = m->puts[i].qualifier;
-		}
-	}
-	cells = wc_rowread_cells(m->wrel, wc_buf_slice(&m->write.key), columns, ncolumns, NULL, 0, &ncells);
-	for (int c = 0; c < ncells; c++)
-	{
-		for (int i = 0; i < m->nputs; i++)
-		{
-			const WcPutColumn *put = &m->puts[i];
-
-			if (put->family != cells[c].family || !wc_slice_eq(put->qualifier, cells[c].qualifier))
-				continue;
-			wc_buf_reset(scratch, WC_ROW_MAX);
-			wc_codec_encode(put->codec, values[put->index], scratch);
-			if (!wc_slice_eq(wc_buf_slice(scratch), cells[c].value))
-				ereport(ERROR,
-						(errcode(ERRCODE_UNIQUE_VIOLATION),
-						 errmsg("the hash of column \"%s\" of foreign table \"%s\" is that of another row",
-								NameStr(m->wrel->columns[put->index].name), m->wrel->relname),
-						 errdetail("Key %s meets a row with another original value.",
-								   wc_rowerror_key(m->wrel, values, isnull)),
-						 errhint("Lengthen the hash with the column option length.")));
-		}
-	}
-}
-
-/* Locks rows; if only_absent, only those that do not exist, which the locks tell. */
-static void
-lock_new(WcModify *m, bool only_absent, WcRowLock *locks, int n)
-{
-	WcRowLockRequest request = {
-		.table = m->wrel->desc,
-		.mode = WC_LOCK_EXCLUSIVE,
-		.wait_policy = LockWaitBlock,
-		.snapshot = m->pg_snapshot != NULL && IsolationUsesXactSnapshot() ? wc_modify_snapshot(m) : NULL,
-		.may_change = true,
-		.nfamilies = m->wrel->nfamilies,
-		.families = m->wrel->families,
-		.only_absent = only_absent
-	};
-
-	wc_client_lock_rows(&request, locks, n);
-}
-
-static void pg_attribute_noreturn()
-refuse_duplicate(const WcModify *m, WcSlice row, const Datum *values, const bool *isnull)
-{
-	wc_client_check_readers(m->wrel->desc, row);
-	wc_rowerror_duplicate(m->wrel, values, isnull);
-}
-
-/*
- * Reads the row at m->write.key if an option requires it, and then locks the row if it does not exist; with locks,
- * locks it in any case.  False: the row exists, and the statement has ON CONFLICT DO NOTHING.
- */
-bool
-wc_rowmodify_look(WcModify *m, const Datum *values, const bool *isnull, bool locks)
-{
-	WcRowLock	lock = {.row = wc_buf_slice(&m->write.key)};
-
-	if (duplicates_fail(m) || m->do_nothing)
-	{
-		lock_new(m, true, &lock, 1);
-		if (lock.exists && m->do_nothing && lock.changed && IsolationUsesXactSnapshot())
-			wc_rowerror_changed(m->wrel, lock.row);
-		if (lock.exists && m->do_nothing)
-			return false;
-		if (lock.exists)
-			refuse_duplicate(m, lock.row, values, isnull);
-	}
-	else if (locks)
-	{
-		lock_new(m, false, &lock, 1);
-		if (lock.changed && IsolationUsesXactSnapshot())
-			wc_rowerror_changed(m->wrel, lock.row);
-	}
-	if (m->short_hash)
-		check_originals(m, values, isnull);
-	return true;
-}
+/* --- checks ---------------------------------------------------------------------*/
 
 /*
  * Checks the old row, with this key, before it is changed.  It is an error if a trigger has run a statement that
@@ -234,10 +124,11 @@ wc_rowmodify_put_marker(WcModify *m)
 void
 wc_rowmodify_send(WcModify *m)
 {
-	if (duplicates_fail(m))
+	bool		absent = wc_absent_is_required(m);
+
+	if (absent)
 		wc_rowerror_expect_duplicate(m->wrel);
-	wc_rowwrite_send(&m->write, m->cid, m->wrel->families,
-					 duplicates_fail(m) ? m->wrel->nfamilies : 0);
+	wc_rowwrite_send(&m->write, m->cid, m->wrel->families, absent ? m->wrel->nfamilies : 0);
 }
 
 void
@@ -318,116 +209,6 @@ gather_row(WcModify *m, const Datum *values, const bool *isnull)
 	return any;
 }
 
-/* --- rows that are kept aside ------------------------------------------------------- */
-
-/* A request for the lock of each row takes most of the time of a COPY that refuses duplicates.  So the operations of some
- * rows are kept aside until the rows have been locked, and found absent, with one request. */
-
-/* The rows are sent when their operations have so many bytes. */
-#define ASIDE_BYTES_MAX (256 * 1024)
-
-static void
-free_aside(void *arg)
-{
-	wc_buf_free(&((WcAsideRows *) arg)->ops);
-}
-
-void
-wc_rowmodify_keep_aside(WcModify *m, TupleDesc tupdesc)
-{
-	MemoryContext old;
-	MemoryContextCallback *callback;
-
-	if (!duplicates_fail(m) || m->do_nothing || m->short_hash)
-		return;
-	old = MemoryContextSwitchTo(m->context);
-	m->aside = palloc0(sizeof(WcAsideRows));
-	m->aside->context = AllocSetContextCreate(m->context, "widecol rows aside", ALLOCSET_DEFAULT_SIZES);
-	m->aside->tupdesc = tupdesc;
-	wc_buf_init(&m->aside->ops, 0);
-	callback = palloc0(sizeof(*callback));
-	callback->func = free_aside;
-	callback->arg = m->aside;
-	MemoryContextRegisterResetCallback(m->context, callback);
-	wc_batch_init(&m->aside->builder, &m->aside->ops);
-	m->write.aside = &m->aside->builder;
-	MemoryContextSwitchTo(old);
-}
-
-/* Locks the rows.  One that exists is an error. */
-static void
-lock_aside(WcModify *m)
-{
-	WcAsideRows *aside = m->aside;
-	WcRowLock	locks[WC_ASIDE_ROWS_MAX] = {0};
-
-	for (int i = 0; i < aside->n; i++)
-		locks[i].row = aside->keys[i];
-	lock_new(m, true, locks, aside->n);
-	for (int i = 0; i < aside->n; i++)
-	{
-		TupleTableSlot *slot;
-
-		if (!locks[i].exists)
-			continue;
-		slot = MakeSingleTupleTableSlot(aside->tupdesc, &TTSOpsMinimalTuple);
-		ExecStoreMinimalTuple(aside->tuples[i], slot, false);
-		slot_getallattrs(slot);
-		refuse_duplicate(m, locks[i].row, slot->tts_values, slot->tts_isnull);
-	}
-}
-
-void
-wc_rowmodify_send_aside(WcModify *m)
-{
-	WcAsideRows *aside = m->aside;
-	WcDecoder	d;
-	WcError		err;
-	WcOp		op;
-
-	if (aside == NULL || aside->n == 0)
-		return;
-	lock_aside(m);
-	d = wc_decoder(wc_buf_slice(&aside->ops));
-	for (int i = 0; i < aside->n; i++)
-	{
-		if (wc_batch_next_op(&d, &op, &err) != WC_OK ||
-			wc_batch_row(wc_client_write_in_mode(m->wrel->desc, m->write.mode), op.bytes, &err) != WC_OK)
-			wc_client_write_failed(&err);
-		wc_client_write_done();
-	}
-	aside->n = 0;
-	MemoryContextReset(aside->context);
-	wc_buf_reset(&aside->ops, ASIDE_BYTES_MAX);
-	wc_batch_init(&aside->builder, &aside->ops);
-}
-
-/* Sends the rows that are kept aside if there are enough, or one has the new row's key: so the new row is found to be a
- * duplicate. */
-static void
-await_room(WcModify *m)
-{
-	WcAsideRows *aside = m->aside;
-	bool		full = aside->n == WC_ASIDE_ROWS_MAX || aside->ops.len >= ASIDE_BYTES_MAX;
-
-	for (int i = 0; i < aside->n && !full; i++)
-		full = wc_slice_eq(aside->keys[i], wc_buf_slice(&m->write.key));
-	if (full)
-		wc_rowmodify_send_aside(m);
-}
-
-static void
-note_aside(WcModify *m, TupleTableSlot *slot)
-{
-	WcAsideRows *aside = m->aside;
-	MemoryContext old = MemoryContextSwitchTo(aside->context);
-	WcSlice		key = wc_buf_slice(&m->write.key);
-
-	aside->keys[aside->n] = wc_slice(memcpy(palloc(key.len), key.data, key.len), key.len);
-	aside->tuples[aside->n++] = ExecCopySlotMinimalTuple(slot);
-	MemoryContextSwitchTo(old);
-}
-
 /* --- rows ----------------------------------------------------------------------------- */
 
 bool
@@ -440,9 +221,7 @@ wc_rowmodify_insert(WcModify *m, TupleTableSlot *slot)
 	wc_rowwrite_start(&m->write);
 	wc_relation_encode_key(m->wrel, values, isnull, &m->write.key);
 	check_insert(m, slot);
-	if (m->aside != NULL)
-		await_room(m);
-	else if (!wc_rowmodify_look(m, values, isnull, false))
+	if (m->aside != NULL ? !wc_absent_makes_room(m) : !wc_absent_look(m, values, isnull, false))
 		return false;
 	any = gather_row(m, values, isnull);
 	if (m->shared)
@@ -451,8 +230,9 @@ wc_rowmodify_insert(WcModify *m, TupleTableSlot *slot)
 		wc_rowmodify_put_marker(m);
 	wc_rowmodify_send(m);
 	if (m->aside != NULL)
-		note_aside(m, slot);
-	wc_nested_note(m->estate, m->wrel->desc->id, wc_buf_slice(&m->write.key));
+		wc_absent_keep_aside(m, slot);
+	else
+		wc_nested_note(m->estate, m->wrel->desc->id, wc_buf_slice(&m->write.key));
 	return true;
 }
 

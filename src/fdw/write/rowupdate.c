@@ -16,6 +16,7 @@
 #include "utils/memutils.h"
 
 #include "base/clock.h"
+#include "fdw/write/absent.h"
 #include "fdw/write/modify.h"
 #include "fdw/write/rowread.h"
 #include "fdw/write/versionwrite.h"
@@ -160,9 +161,9 @@ move(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 	/* the planner did not know that a trigger would move the row */
 	if (m->triggers)
 		wc_client_lock_row(wrel->desc, wc_buf_slice(&m->old.key));
-	(void) wc_rowmodify_look(m, new->tts_values, new->tts_isnull, true);
+	(void) wc_absent_look(m, new->tts_values, new->tts_isnull, true);
 
-	/* wc_rowmodify_look uses the buffers of m->old, but not its key */
+	/* wc_absent_look uses the buffers of m->old, but not its key */
 	for (int i = 0; i < wrel->nfamilies; i++)
 		wc_rowwrite_clear(&m->write, WC_ITEM_CLEAR_FAMILY, wrel->families[i], wc_slice(NULL, 0));
 	if (!put_new_row(m, old, new))

@@ -228,15 +228,144 @@ lock_absent(WcSession *s, WcLockOwner *owner, const WcLockMessage *m, const WcLo
 	return WC_OK;
 }
 
-/* Locks one row.  *holder: a transaction that has locked it in a conflicting mode; *said: the row's byte of the answer. */
-static WcStatus
-lock_row(WcSession *s, WcLockOwner *owner, const WcLockMessage *m, WcSlice row, const WcReadPoint *then, WcLockHolder *holder,
-		 uint8_t *said, WcError *err)
+static WcLockRequest
+lock_request(const WcLockMessage *m)
 {
 	WcLockRequest request = {
 		.table_id = m->table_id,.mode = m->mode,.enough = m->mode,.xid = m->xid,.subid = m->subid,
 		.brief = true
 	};
+
+	return request;
+}
+
+/* Rows that are looked for with one scan. */
+typedef struct Sought
+{
+	const WcSlice *rows;
+	size_t		n;				/* at most WC_LOCK_GROUP */
+	uint8_t		order[WC_LOCK_GROUP];	/* of their keys, ascending */
+	uint64_t	found;			/* bit i: rows[i] exists */
+} Sought;
+
+/* Sorts the rows, which are mostly in order already. */
+static void
+set_order(Sought *x)
+{
+	for (size_t i = 0; i < x->n; i++)
+	{
+		size_t		at = i;
+
+		for (; at > 0 && wc_slice_cmp(x->rows[x->order[at - 1]], x->rows[i]) > 0; at--)
+			x->order[at] = x->order[at - 1];
+		x->order[at] = (uint8_t) i;
+	}
+}
+
+/* Marks the rows of a block, which come in the order of their keys; *at: how many of the sought rows have been passed. */
+static WcStatus
+mark_found(Sought *x, size_t *at, WcSlice block, WcError *err)
+{
+	WcBlockReader reader;
+	WcBlockEntry entry;
+	WcSlice		row;
+	WcCell		cell;
+	uint32_t	colno;
+	WcStatus	status = wc_block_open(&reader, block, err);
+
+	if (status != WC_OK)
+		return status;
+	while ((entry = wc_block_next(&reader, &row, &cell, &colno)) == WC_BLOCK_ROW)
+	{
+		for (; *at < x->n && wc_slice_cmp(x->rows[x->order[*at]], row) <= 0; ++*at)
+		{
+			if (wc_slice_eq(x->rows[x->order[*at]], row))
+				x->found |= UINT64_C(1) << x->order[*at];
+		}
+	}
+	return entry == WC_BLOCK_DONE ? WC_OK : wc_error(err, WC_CORRUPT, "rows that were looked for are damaged");
+}
+
+/* Which of the rows exist, as wc_rowlock_exists tells? */
+static WcStatus
+find_existing(WcSession *s, const WcLockMessage *m, const WcReadPoint *then, Sought *x, WcError *err)
+{
+	WcReadPoint at = *then;
+	WcRange		ranges[WC_LOCK_GROUP];
+	WcScan		scan;
+	WcScanner  *scanner;
+	WcBuf		block = WC_BUF_INIT;
+	size_t		passed = 0;
+	WcStatus	status;
+
+	wc_scan_init(&scan, m->table_id);
+	scan.rows_by_existence = true;
+	scan.nfamilies = m->nfamilies;
+	scan.families = (uint32_t *) m->families;
+	scan.ranges = ranges;
+	set_order(x);
+	for (size_t i = 0; i < x->n; i++)
+	{
+		WcSlice		row = x->rows[x->order[i]];
+
+		if (scan.nranges == 0 || !wc_slice_eq(ranges[scan.nranges - 1].start, row))
+			ranges[scan.nranges++] = (WcRange) {.start = row,.stop = row,.start_inclusive = true,.stop_inclusive = true};
+	}
+	at.snapshot = NULL;
+	status = wc_scanner_open(wc_engine_storage(s->engine), &scan, &at, &scanner, err);
+	if (status != WC_OK)
+		return status;
+	do
+	{
+		WcStatus	marked;
+
+		wc_buf_reset(&block, 2 * WC_BLOCK_MAX);
+		status = wc_scanner_next(scanner, &block, WC_BLOCK_MAX, 0, err);
+		if (status != WC_OK && status != WC_END)
+			break;
+		marked = mark_found(x, &passed, wc_buf_slice(&block), err);
+		if (marked != WC_OK)
+			status = marked;
+	} while (status == WC_OK);
+	wc_scanner_close(scanner);
+	wc_buf_free(&block);
+	return status == WC_END ? WC_OK : status;
+}
+
+/* Locks some of the rows, those that do not exist, up to the first one that another transaction has locked: *n of them. */
+static WcStatus
+lock_absent_rows(WcSession *s, WcLockOwner *owner, const WcLockMessage *m, uint32_t from, const WcReadPoint *then, uint8_t *said,
+				 uint32_t *n, WcError *err)
+{
+	WcLockRequest request = lock_request(m);
+	Sought		x = {.rows = m->rows + from};
+	size_t		most = m->nrows - from < WC_LOCK_GROUP ? m->nrows - from : WC_LOCK_GROUP;
+	WcLockHolder holder;
+	uint64_t	added;
+	WcStatus	status = wc_lock_acquire_rows(s->locktable, owner, &request, x.rows, most, &x.n, &added, &holder, err);
+
+	*n = (uint32_t) x.n;
+	if (status == WC_OK && x.n > 0)
+		status = find_existing(s, m, then, &x, err);
+	for (size_t i = 0; i < x.n && status == WC_OK; i++)
+	{
+		bool		exists = (x.found >> i & 1) != 0;
+
+		if (exists && (added >> i & 1) != 0)
+			wc_lock_give_back(s->locktable, owner, m->table_id, x.rows[i]);
+		status = look_at_change(s, owner, m, x.rows[i], then, false, &said[i], err);
+		said[i] |= exists ? WC_LOCKED_EXISTS : 0;
+	}
+	wc_lock_keep(owner);
+	return status;
+}
+
+/* Locks one row.  *holder: a transaction that has locked it in a conflicting mode; *said: the row's byte of the answer. */
+static WcStatus
+lock_row(WcSession *s, WcLockOwner *owner, const WcLockMessage *m, WcSlice row, const WcReadPoint *then, WcLockHolder *holder,
+		 uint8_t *said, WcError *err)
+{
+	WcLockRequest request = lock_request(m);
 	bool		exists = false;
 	bool		rewritten = false;
 	WcStatus	status;
@@ -258,6 +387,7 @@ WcStatus
 wc_rowlock_rows(WcSession *s, const WcLockMessage *m, const WcReadPoint *then, uint8_t *said,
 				WcLockResult *result, WcError *err)
 {
+	bool		together = m->only_absent && !m->serializable && !m->tell_rewritten;
 	WcLockOwner *owner;
 	WcStatus	status = wc_session_enter(s, m->owner, &owner, err);
 
@@ -267,9 +397,15 @@ wc_rowlock_rows(WcSession *s, const WcLockMessage *m, const WcReadPoint *then, u
 	while (status == WC_OK && result->nlocked < m->nrows)
 	{
 		uint8_t    *of_row = &said[result->nlocked];
+		uint32_t	n = 0;
 		WcLockHolder holder;
 		bool		ends;
 
+		if (together && m->nrows - result->nlocked > 1)
+			status = lock_absent_rows(s, owner, m, result->nlocked, then, of_row, &n, err);
+		result->nlocked += n;
+		if (status != WC_OK || n > 0)
+			continue;
 		status = lock_row(s, owner, m, m->rows[result->nlocked], then, &holder, of_row, err);
 		wc_lock_keep(owner);
 		if (status != WC_OK)

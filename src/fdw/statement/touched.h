@@ -1,12 +1,12 @@
 /*
- * fdw/write/touched.h: the rows that a statement has changed already.
+ * fdw/statement/touched.h: the rows that a statement has changed already.
  *
  * A statement changes a row once: if UPDATE ... FROM or DELETE ... USING meets the row again with another row of the
  * other table, or another part of a WITH changes it too, PostgreSQL skips it.  For heap tables it sees the change on
  * the row itself.  Our writes are in a batch, so the statement has to remember the rows.
  */
-#ifndef WC_FDW_WRITE_TOUCHED_H
-#define WC_FDW_WRITE_TOUCHED_H
+#ifndef WC_FDW_STATEMENT_TOUCHED_H
+#define WC_FDW_STATEMENT_TOUCHED_H
 
 #include "postgres.h"
 

@@ -1,5 +1,5 @@
 /*
- * fdw/write/nested.c: rows that a statement inside of another one changes.
+ * fdw/statement/nested.c: rows that a statement inside of another one changes.
  */
 #include "postgres.h"
 
@@ -7,7 +7,7 @@
 #include "common/hashfn.h"
 #include "utils/memutils.h"
 
-#include "fdw/write/nested.h"
+#include "fdw/statement/nested.h"
 
 typedef struct NestedRow
 {

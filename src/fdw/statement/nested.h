@@ -1,12 +1,12 @@
 /*
- * fdw/write/nested.h: rows that a statement inside of another one changes.
+ * fdw/statement/nested.h: rows that a statement inside of another one changes.
  *
  * A BEFORE trigger, or a function in the query, may run another statement, which changes rows that the outer statement
  * has not changed yet.  PostgreSQL then raises an error (27000); for a heap table it sees the change on the row itself.
  * Here the outer statement remembers the rows that inner ones wrote.  Layout row only.
  */
-#ifndef WC_FDW_WRITE_NESTED_H
-#define WC_FDW_WRITE_NESTED_H
+#ifndef WC_FDW_STATEMENT_NESTED_H
+#define WC_FDW_STATEMENT_NESTED_H
 
 #include "postgres.h"
 

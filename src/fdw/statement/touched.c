@@ -1,5 +1,5 @@
 /*
- * fdw/write/touched.c: the rows that a statement has changed already.
+ * fdw/statement/touched.c: the rows that a statement has changed already.
  */
 #include "postgres.h"
 
@@ -11,8 +11,7 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
-#include "fdw/write/modify.h"
-#include "fdw/write/touched.h"
+#include "fdw/statement/touched.h"
 
 typedef struct TouchedRow
 {
