@@ -22,6 +22,7 @@
 
 #define BUILDING	"pgsql_tmp.building"
 #define RESTORING	"pgsql_tmp.restoring"
+#define REPLACED	"pgsql_tmp.replaced"
 #define CURRENT		"CURRENT"	/* RocksDB's */
 
 #define DIRECTORY_MODE	0750	/* the server's umask is subtracted */
@@ -65,6 +66,16 @@ remove_image(const WcImage *image, WcError *err)
 	if (status == WC_OK && unlink(files) != 0 && errno != ENOENT)
 		status = wc_file_error(err, "remove file", files);
 	return status == WC_OK ? wc_file_remove_directory(image->path, err) : status;
+}
+
+/* Removes the live database that an image has replaced; also what a crash has left of it. */
+static WcStatus
+remove_replaced(const char *path, WcError *err)
+{
+	char		replaced[WC_PATH_MAX];
+	WcStatus	status = wc_file_join(replaced, path, REPLACED, err);
+
+	return status == WC_OK ? wc_file_remove_directory(replaced, err) : status;
 }
 
 /* --- making ----------------------------------------------------------------*/
@@ -206,6 +217,8 @@ wc_image_build(const char *path, rocksdb_t *db, WcError *err)
 		status = wc_file_join(pool, path, WC_IMAGE_POOL, err);
 	if (status == WC_OK)
 		status = make_directory(pool, err);
+	if (status == WC_OK)
+		status = remove_replaced(path, err);
 	if (status == WC_OK)
 		status = wc_file_remove_directory(building, err);
 	if (status == WC_OK)
@@ -423,10 +436,30 @@ remove_newer(const char *path, uint64_t position, WcError *err)
 	return status;
 }
 
+/* A crash leaves all of a live database or none: half of one would be refused as damaged, and not replaced by an image. */
+static WcStatus
+replace_live(const char *path, const char *restored, WcError *err)
+{
+	char		live[WC_PATH_MAX];
+	char		replaced[WC_PATH_MAX];
+	WcStatus	status = wc_file_join(live, path, WC_LIVE_DIRECTORY, err);
+
+	if (status == WC_OK)
+		status = wc_file_join(replaced, path, REPLACED, err);
+	if (status == WC_OK)
+		status = remove_replaced(path, err);
+	if (status == WC_OK && rename(live, replaced) != 0 && errno != ENOENT)
+		status = wc_file_error(err, "rename directory", live);
+	if (status == WC_OK && rename(restored, live) != 0)
+		status = wc_file_error(err, "rename directory", restored);
+	if (status == WC_OK)
+		status = wc_file_sync(path, err);
+	return status == WC_OK ? remove_replaced(path, err) : status;
+}
+
 WcStatus
 wc_image_restore(const char *path, uint64_t position, WcError *err)
 {
-	char		live[WC_PATH_MAX];
 	char		building[WC_PATH_MAX];
 	WcImage		image;
 	Restoring	restoring = {path, &image, building};
@@ -434,8 +467,6 @@ wc_image_restore(const char *path, uint64_t position, WcError *err)
 
 	if (status == WC_OK)
 		status = remove_newer(path, position, err);
-	if (status == WC_OK)
-		status = wc_file_join(live, path, WC_LIVE_DIRECTORY, err);
 	if (status == WC_OK)
 		status = wc_file_join(building, path, RESTORING, err);
 	if (status == WC_OK)
@@ -448,11 +479,7 @@ wc_image_restore(const char *path, uint64_t position, WcError *err)
 		status = wc_identity_write_closed(building, err);
 	if (status == WC_OK)
 		status = wc_file_sync(building, err);
-	if (status == WC_OK)
-		status = wc_file_remove_directory(live, err);
-	if (status == WC_OK && rename(building, live) != 0)
-		status = wc_file_error(err, "rename directory", building);
-	return status == WC_OK ? wc_file_sync(path, err) : status;
+	return status == WC_OK ? replace_live(path, building, err) : status;
 }
 
 /* --- stores from before there were images --------------------------------------------------------*/
