@@ -530,6 +530,12 @@ wc_engine_applied_position(WcEngine *engine)
 	return engine->applied;
 }
 
+WcStatus
+wc_engine_disown(WcEngine *engine, WcError *err)
+{
+	return wc_identity_disown(&engine->identity, err);
+}
+
 uint32_t
 wc_engine_store_id(const WcEngine *engine)
 {

@@ -253,6 +253,9 @@ typedef struct WcWriteWatch
 extern void wc_engine_watch(WcEngine *engine, const WcWriteWatch *watch);
 extern uint64_t wc_engine_applied_position(WcEngine *engine);
 
+/* The store does not fit the cluster's log: the next opening takes the newest image instead (engine/README, "Images").  Durable. */
+extern WcStatus wc_engine_disown(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
+
 /* The number of operations that were void, or partly void, since the engine was opened. */
 extern uint64_t wc_engine_void_operations(WcEngine *engine);
 

@@ -197,6 +197,46 @@ await_backlog(void)
 }
 
 /*
+ * The log ends before the store: recovery has gone on after a crash, and its target is an earlier one now.  PostgreSQL
+ * allows that if no page on disk is later.  The store would take commits for applied that it does not have.  Images
+ * are never later than the log.
+ */
+static void
+refuse_to_be_ahead(XLogRecPtr at)
+{
+	XLogRecPtr	end = GetFlushRecPtr(NULL);
+	WcError		err;
+
+	if (end >= at)
+		return;
+	if (wc_engine_disown(engine, &err) != WC_OK)
+		ereport(ERROR, (errmsg("%s", err.message)));
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the stored tables are ahead of the server's log"),
+			 errdetail("They have followed it up to %X/%X, but it ends at %X/%X.", LSN_FORMAT_ARGS(at), LSN_FORMAT_ARGS(end)),
+			 errhint("The next start of the engine begins with their newest image.")));
+}
+
+/* A store that is ahead of its node would show what the node has not.  False: the process is to end. */
+static bool
+await_replay(XLogRecPtr from)
+{
+	XLogRecPtr	at = Max(from, wc_engine_applied_position(engine));
+
+	while (RecoveryInProgress() && GetXLogReplayRecPtr(NULL) < at)
+	{
+		wc_checkpoint_release();	/* the checkpoint at the end of recovery does not wait for this process */
+		if (!nap_of_start())
+			return false;
+		wc_checkpoint_delay();
+	}
+	if (!RecoveryInProgress())
+		refuse_to_be_ahead(at);
+	return true;
+}
+
+/*
  * A standby that starts replays log that the store had applied before, and the follower does not read that log
  * again: places that replay takes for it would never be freed.  So everything that these transactions have
  * written is applied first, and then their places are freed. `from`: where reading began.
@@ -215,12 +255,8 @@ forget_old_places(XLogRecPtr from)
 	XLogRecPtr	end;
 	bool		replayed;		/* all places are of transactions that were replayed */
 
-	/* a store that is ahead of its node would show what the node has not */
-	while (RecoveryInProgress() && GetXLogReplayRecPtr(NULL) < Max(from, wc_engine_applied_position(engine)))
-	{
-		if (!nap_of_start())
-			return;
-	}
+	if (!await_replay(from))
+		return;
 	for (uint32 place = 0; wc_flight_next(wc_places(), &place, &entry); n++)
 	{
 		old[n] = entry;

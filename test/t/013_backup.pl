@@ -1,5 +1,5 @@
 # Backups are complete or refused: pg_basebackup with checkpoints amid it, low-level backups, an
-# archive and a point in time, copies without images, a copy's slot.
+# archive and points in time, copies without images, a copy's slot.
 
 use strict;
 use warnings;
@@ -217,6 +217,36 @@ $node->safe_psql('postgres', $_) foreach q{INSERT INTO stored_row VALUES (-3, 'a
 ok(comes_back($copy, 'SELECT count(*) = 1 FROM stored_row WHERE k = -3'), 'its engine reads the rest, too');
 is(engine_pid($copy), $engine, 'and is the same process');
 unlike(slurp_file($copy->logfile), qr/could not read the log/, 'it had no trouble');
+$copy->stop('fast');
+$node->safe_psql('postgres', 'DELETE FROM stored_row WHERE k < 0');
+
+# --- recovery to an earlier point than one before, which was cut off --------------------------------------
+# The live database has applied more than the recovery that is cut off has written of heap tables; so PostgreSQL allows it.
+$node->backup('twice');
+$copy = PostgreSQL::Test::Cluster->new('twice');
+$copy->init_from_backup($node, 'twice', has_streaming => 1);
+$copy->append_conf('postgresql.conf', "archive_mode = off\nbgwriter_lru_maxpages = 0");
+$copy->start;
+ok(comes_back($copy, 'SELECT count(*) >= 0 FROM stored_row'), 'a standby serves');
+ok(wait_until(sub { !-e $copy->data_dir . '/widecol.no_backup' }), 'and has its first image');
+$node->safe_psql('postgres', $_)
+	foreach q{INSERT INTO stored_row VALUES (-4, 'early', 1)}, q{SELECT pg_create_restore_point('early')}, q{INSERT INTO stored_row VALUES (-5, 'late', 1)};
+ok(comes_back($copy, 'SELECT count(*) = 1 FROM stored_row WHERE k = -5'), 'it has applied a commit');
+$copy->stop('immediate');
+rename $copy->data_dir . '/standby.signal', $copy->data_dir . '/recovery.signal' or die $!;
+$copy->append_conf('postgresql.conf', q{
+primary_conninfo = ''
+restore_command = 'false'
+recovery_target_name = 'early'
+recovery_target_action = 'promote'
+});
+$copy->start;
+ok(comes_back($copy, 'SELECT NOT pg_is_in_recovery()'), 'recovery ends before that commit');
+ok(comes_back($copy, 'SELECT count(*) > 0 FROM stored_row'), 'there are stored tables');
+is($copy->safe_psql('postgres', 'SELECT string_agg(v, NULL) FROM stored_row WHERE k IN (-4, -5)'), 'early', 'which do not have it');
+like(slurp_file($copy->logfile), qr/the stored tables are ahead of the server's log/, 'they begin with an image, and the log says why');
+$copy->safe_psql('postgres', q{INSERT INTO stored_row VALUES (-5, 'new', 1)});
+is($copy->safe_psql('postgres', 'SELECT v FROM stored_row WHERE k = -5'), 'new', 'and take commits');
 $copy->stop('fast');
 $node->safe_psql('postgres', 'DELETE FROM stored_row WHERE k < 0');
 

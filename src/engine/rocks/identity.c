@@ -595,6 +595,17 @@ wc_identity_settle(WcIdentity *identity, uint64_t applied, WcError *err)
 	return status;
 }
 
+WcStatus
+wc_identity_disown(const WcIdentity *identity, WcError *err)
+{
+	char		path[WC_PATH_MAX];
+	WcStatus	status = wc_file_join(path, identity->path, FILE_OWNER, err);
+
+	if (status == WC_OK && unlink(path) != 0 && errno != ENOENT)
+		status = wc_file_error(err, "remove file", path);
+	return status == WC_OK ? wc_file_sync_parent(path, err) : status;
+}
+
 void
 wc_identity_synced(WcIdentity *identity, uint64_t position)
 {

@@ -70,6 +70,9 @@ extern WcStatus wc_identity_begin(WcIdentity *identity, const WcEngineOptions *o
 /* When it is open: a store that is new, or was adopted or accepted, gets an id. */
 extern WcStatus wc_identity_settle(WcIdentity *identity, uint64_t applied, WcError *err) WC_WARN_UNUSED;
 
+/* Removes OWNER: the next opening does not take the store for the cluster's any more. */
+extern WcStatus wc_identity_disown(const WcIdentity *identity, WcError *err) WC_WARN_UNUSED;
+
 /* Remembers that the log is on disk up to a commit.  Not on disk itself before the
  * system likes to, so it may be forgotten, but never says too much.  One thread at a
  * time. */
