@@ -38,9 +38,19 @@ TARGETS = {
     "count(*), with workers": (0.35, 0.5),
     "COPY, random order": (0.70, 1.0),
     "COPY, key order": (1.50, 3.0),
+    "new keys, COPY": None,
+    "new keys, INSERT … SELECT": None,
+    "new keys, ON CONFLICT DO NOTHING": None,
     "INSERT of one row, 1 client": (0.90, 1.2),
     "INSERT of one row, 2 clients": (0.90, 1.2),
     "bytes on disk": (0.35, 0.2),
+}
+
+# Loads, in key order, whose keys must not be there: on_duplicate 'error', a primary key.
+NEW_KEYS = {
+    "new keys, COPY": "COPY {t} FROM '{path}'",
+    "new keys, INSERT … SELECT": "INSERT INTO {t} SELECT * FROM b_heap ORDER BY id",
+    "new keys, ON CONFLICT DO NOTHING": "INSERT INTO {t} SELECT * FROM b_heap ORDER BY id ON CONFLICT DO NOTHING",
 }
 
 # Pages of ten by the last key seen: the first one and one deep in the table cost
@@ -137,10 +147,10 @@ def write_data(directory, rows):
     return ordered, shuffled
 
 
-def copy_rate(table, path, rows):
+def load_rate(table, statement, rows):
     psql(f"TRUNCATE {table}")
     start = time.monotonic()
-    psql(f"COPY {table} FROM '{path}'")
+    psql(statement)
     return rows / (time.monotonic() - start)
 
 
@@ -170,12 +180,24 @@ class Bench:
         for _ in range(self.args.rounds):
             for what, path in (("COPY, random order", shuffled), ("COPY, key order", ordered)):
                 for kind in KINDS:
-                    self.note(what, kind, copy_rate(f"b_{kind}", path, self.args.rows))
+                    self.note(what, kind, load_rate(f"b_{kind}", f"COPY b_{kind} FROM '{path}'", self.args.rows))
         psql("VACUUM ANALYZE b_heap")
         for kind in KINDS[1:]:
             psql(f"SELECT widecol.flush('b_{kind}')")
             psql(f"SELECT widecol.major_compact('b_{kind}')")
             psql(f"ANALYZE b_{kind}")
+
+    def load_new_keys(self, path):
+        for kind in KINDS:
+            create(kind, f"n_{kind}")
+        for kind in KINDS[1:]:
+            psql(f"ALTER FOREIGN TABLE n_{kind} OPTIONS (ADD on_duplicate 'error')")
+        for _ in range(self.args.rounds):
+            for what, statement in NEW_KEYS.items():
+                for kind in KINDS:
+                    self.note(what, kind, load_rate(f"n_{kind}", statement.format(t=f"n_{kind}", path=path), self.args.rows))
+        for kind in KINDS:
+            psql(f"TRUNCATE n_{kind}")
 
     def disk(self):
         self.note("bytes on disk", "heap", float(psql("SELECT pg_total_relation_size('b_heap')")))
@@ -295,6 +317,7 @@ def main():
     print("writing the data", flush=True)
     ordered, shuffled = write_data(bench.directory, bench.args.rows)
     bench.load(ordered, shuffled)
+    bench.load_new_keys(ordered)
     os.unlink(ordered)
     os.unlink(shuffled)
     os.rmdir(bench.directory)
