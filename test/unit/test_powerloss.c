@@ -5,7 +5,7 @@
  * ones and keep a model of the disk: each file up to its last sync, each name as it was at the directory's last
  * sync.  Each call that changes the model copies the model; each other call makes a copy in which some unsynced
  * changes have reached the disk, too.  In the end all copies are opened: each must have the state after some commit,
- * and after all commits that were acknowledged by then.
+ * and after all commits that were acknowledged by then.  The disk is full for a while, too.
  */
 #include "enginekit.h"
 
@@ -73,6 +73,9 @@ static int	ncuts;
 static int	ncalls;
 static unsigned seed = 1;
 static uint64_t acknowledged;
+
+static atomic_bool full;		/* the disk is */
+static atomic_bool torn;		/* a write to the log was cut off */
 
 static _Thread_local bool inside;	/* a call of the model's own */
 
@@ -314,11 +317,33 @@ end_sync(const Syncing *s)
 	errno = saved;
 }
 
+/* Is there no room for a write?  A log takes half of the first one. */
+static bool
+is_full(int fd, size_t *len)
+{
+	char		path[512];
+
+	if (!full || inside || !path_of_fd(fd, path, sizeof(path)))
+		return false;
+	if (strstr(path, ".log") != NULL)
+	{
+		*len /= 2;
+		return atomic_exchange(&torn, true);
+	}
+	return strstr(path, ".sst") != NULL && strtol(last_part(path), NULL, 10) % 2 != 0;
+}
+
 ssize_t
 write(int fd, const void *data, size_t len)
 {
-	ssize_t		n = REAL(ssize_t, write, int, const void *, size_t) (fd, data, len);
+	ssize_t		n;
 
+	if (is_full(fd, &len))
+	{
+		errno = ENOSPC;
+		return -1;
+	}
+	n = REAL(ssize_t, write, int, const void *, size_t) (fd, data, len);
 	called_fd("write", fd);
 	return n;
 }
@@ -523,6 +548,29 @@ let_drops_begin(void)
 	usleep(20000);
 }
 
+/* The disk is full while a commit is written, and has room for some table files when RocksDB is resumed. */
+static void
+fill_disk(Kit *kit)
+{
+	WcStatus	status;
+
+	torn = false;
+	full = true;
+	put(kit, 0, "z", "full");
+	status = kit_apply(kit);
+	assert_int_equal(status, WC_NO_SPACE);
+	usleep(500000);
+	full = false;
+	for (int i = 0; i < 10000 && status != WC_OK; i++)
+	{
+		usleep(1000);
+		put(kit, 0, "z", "full");
+		status = kit_apply(kit);
+	}
+	assert_int_equal(status, WC_OK);
+	applied(kit);
+}
+
 static void
 work(Kit *kit)
 {
@@ -583,8 +631,14 @@ work(Kit *kit)
 	commit_synced(kit);
 	wait_for_drops(kit);
 
-	/* a database */
+	fill_disk(kit);
 	put(kit, 0, "x", "8");
+	put(kit, 1, "x", "8");
+	commit(kit);
+	fill_disk(kit);
+
+	/* a database */
+	put(kit, 0, "y", "9");
 	commit_synced(kit);
 	assert_ok(kit, wc_batch_drop_database(&kit->builder, kit->cid, KIT_DATABASE, &kit->err));
 	commit(kit);

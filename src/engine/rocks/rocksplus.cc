@@ -254,6 +254,71 @@ private:
 	std::shared_ptr<rocksdb::FSDirectory> shared;
 };
 
+/*
+ * A file of RocksDB's log.  Of a write that fails in the middle nothing stays: RocksDB goes on with another file, and takes an
+ * incomplete record before that for lost writes.  It would refuse to open the database after a crash when some families
+ * had been flushed since, and others had not ("SST file is ahead of WALs").
+ */
+class LogFile : public rocksdb::FSWritableFileOwnerWrapper
+{
+public:
+	LogFile(std::string path, std::unique_ptr<rocksdb::FSWritableFile> file)
+		: FSWritableFileOwnerWrapper(std::move(file)), path_(std::move(path)) {}
+
+	using FSWritableFileOwnerWrapper::Append;
+
+	rocksdb::IOStatus Append(const rocksdb::Slice &bytes, const rocksdb::IOOptions &options, rocksdb::IODebugContext *debug) override
+	{
+		rocksdb::IOStatus status = FSWritableFileOwnerWrapper::Append(bytes, options, debug);
+		uint64_t	size;
+		uint64_t	end;
+
+		if (status.ok() || !find_end(&end))
+			return status;
+
+		/* RocksDB may note the size of all calls before this one in its list of files: zeros take the place of a record that began
+		 * in one of them, and are read as nothing. */
+		size = GetFileSize(options, debug);
+		if (Truncate(end, options, debug).ok() && size > end)
+			(void) Truncate(size, options, debug);
+		return status;
+	}
+
+private:
+	/* Where the last whole record ends.  The file has blocks of 32 KiB.  A record has one or several parts, each in one block, with
+	 * a header: checksum, 4 bytes; length, 2, the low byte first; type, 1.  Other parts follow FIRST and MIDDLE. */
+	bool find_end(uint64_t *end) const
+	{
+		enum { BLOCK = 32 * 1024, HEADER = 7, FIRST = 2, MIDDLE = 3 };
+		std::vector<unsigned char> block(BLOCK);
+		FILE	   *file = fopen(path_.c_str(), "rb");
+		uint64_t	start = 0;
+		size_t		n;
+		bool		read;
+
+		if (file == nullptr)
+			return false;
+		*end = 0;
+		while ((n = fread(block.data(), 1, BLOCK, file)) > 0)
+		{
+			for (size_t at = 0; at + HEADER <= n;)
+			{
+				unsigned	type = block[at + 6];
+
+				at += HEADER + (block[at + 4] | (size_t) block[at + 5] << 8);
+				if (at <= n && type != FIRST && type != MIDDLE)
+					*end = start + at;
+			}
+			start += n;
+		}
+		read = ferror(file) == 0;
+		(void) fclose(file);
+		return read;
+	}
+
+	std::string path_;
+};
+
 class Files : public rocksdb::FileSystemWrapper
 {
 public:
@@ -264,9 +329,14 @@ public:
 	rocksdb::IOStatus NewWritableFile(const std::string &path, const rocksdb::FileOptions &options,
 									  std::unique_ptr<rocksdb::FSWritableFile> *file, rocksdb::IODebugContext *debug) override
 	{
+		rocksdb::IOStatus status;
+
 		if (path.compare(path.find_last_of('/') + 1, 8, "OPTIONS-") == 0)
 			return rocksdb::IOStatus::NotSupported(no_options_file);
-		return FileSystemWrapper::NewWritableFile(path, options, file, debug);
+		status = FileSystemWrapper::NewWritableFile(path, options, file, debug);
+		if (status.ok() && path.size() > 4 && path.compare(path.size() - 4, 4, ".log") == 0)
+			*file = std::make_unique<LogFile>(path, std::move(*file));
+		return status;
 	}
 
 	rocksdb::IOStatus NewDirectory(const std::string &path, const rocksdb::IOOptions &options,

@@ -69,11 +69,11 @@ extern void wc_rocksplus_log_to_server(rocksdb_options_t *options, bool salvage)
 extern void wc_rocksplus_end_at_gaps(rocksdb_options_t *options);
 
 /*
- * Two changes to how RocksDB uses files.  Whenever a column family is made, dropped or altered, RocksDB writes the options
+ * Three changes to how RocksDB uses files.  Whenever a column family is made, dropped or altered, RocksDB writes the options
  * of all column families to a file OPTIONS and reads the file again, while all writers wait.  Options come from the
  * catalog, and nothing reads the file; so this prevents RocksDB from writing it.  And RocksDB opens its directory once for
  * each column family: here all of them share one descriptor, or the system's limit of open files would limit the number of
- * families.
+ * families.  And what a failed write has left at the end of a log is cut off.
  */
 extern void wc_rocksplus_set_files(rocksdb_options_t *options);
 

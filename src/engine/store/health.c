@@ -388,8 +388,8 @@ write_nothing(WcHealth *h)
  * RocksDB reports errors before it records them, so that resuming may come too early and find nothing to do. count as above.
  *
  * Two new logs.  A family whose memtable was full before the error, and which was not written to since, still begins with the
- * log to which a write has failed: only a new log behind one with writes changes that.  RocksDB would read that log up to the
- * failed write when the store is opened again, find that other families have later writes, and refuse to open it.
+ * log to which a write has failed: only a new log behind one with writes changes that.  If that log has no other write, it is
+ * empty, and reading would end behind it when the store is opened again (wc_rocksplus_end_at_gaps).
  */
 static bool
 try_resume(WcHealth *h, uint64_t count)
