@@ -12,6 +12,7 @@
 
 #include "client/foreign/foreign.h"
 #include "fdw/relation/rowerror.h"
+#include "fdw/statement/quiet.h"
 #include "fdw/write/absent.h"
 #include "fdw/write/rowread.h"
 
@@ -159,7 +160,7 @@ wc_absent_begin(WcModify *m, const ResultRelInfo *rinfo)
 	WcAsideRows *aside;
 
 	if (!(wc_absent_is_required(m) || m->do_nothing) || m->short_hash || m->shared ||
-		wc_foreign_is_remote(RelationGetRelid(rinfo->ri_RelationDesc)))
+		wc_foreign_is_remote(RelationGetRelid(rinfo->ri_RelationDesc)) || !wc_quiet_inserts(m->estate, rinfo))
 		return;
 	old = MemoryContextSwitchTo(m->context);
 	aside = palloc0(sizeof(WcAsideRows));

@@ -3,7 +3,8 @@
  *
  * A row is locked before it is found not to exist.  That is a request to the engine, which takes most of the time of an INSERT
  * of many rows.  So rows are kept aside until some hundred can be locked with one request: by COPY, and by an INSERT that is the
- * whole statement, if nothing can look at the table before they are sent (quiet.h).
+ * whole statement, if nothing can look at the table before they are sent (statement/quiet.h).  The first row of a statement is
+ * locked at once: it is often the only one.
  */
 #ifndef WC_FDW_WRITE_ABSENT_H
 #define WC_FDW_WRITE_ABSENT_H
@@ -20,7 +21,7 @@ extern bool wc_absent_is_required(const WcModify *m);
  */
 extern bool wc_absent_look(WcModify *m, const Datum *values, const bool *isnull, bool locks);
 
-/* For a quiet statement (quiet.h): sets m->aside if the rows must not exist.  Then m->write's operations go there. */
+/* Before a statement's second row: sets m->aside if rows may be kept aside.  Then m->write's operations go there. */
 extern void wc_absent_begin(WcModify *m, const ResultRelInfo *rinfo);
 
 /* Before the operation of a new row, whose key is m->write.key, is made: sends the rows that are kept aside if there are enough.

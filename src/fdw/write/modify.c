@@ -30,9 +30,9 @@
 #include "fdw/relation/recordtype.h"
 #include "fdw/relation/rowerror.h"
 #include "fdw/relation/systemcolumn.h"
+#include "fdw/statement/quiet.h"
 #include "fdw/write/absent.h"
 #include "fdw/write/modify.h"
-#include "fdw/statement/quiet.h"
 #include "fdw/write/restoring.h"
 #include "fdw/write/returning.h"
 
@@ -337,9 +337,8 @@ widecolExecForeignInsert(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *s
 
 	check_constraints(estate, rinfo, slot, true);
 	slot_getallattrs(slot);
-	if (!m->aside_decided && m->wrel->layout == WC_LAYOUT_ROW && wc_quiet_inserts(estate, rinfo))
+	if (m->ninserted++ == 1 && m->wrel->layout == WC_LAYOUT_ROW)
 		wc_absent_begin(m, rinfo);
-	m->aside_decided = true;
 	old = begin_row(m);
 	if (m->wrel->layout == WC_LAYOUT_ROW)
 		inserted = wc_rowmodify_insert(m, slot);

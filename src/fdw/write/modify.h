@@ -16,10 +16,10 @@
 #include "client/client.h"
 #include "fdw/relation/relation.h"
 #include "fdw/scan/rowlock.h"
-#include "fdw/write/mapwrite.h"
 #include "fdw/statement/nested.h"
-#include "fdw/write/rowwrite.h"
 #include "fdw/statement/touched.h"
+#include "fdw/write/mapwrite.h"
+#include "fdw/write/rowwrite.h"
 
 /* A column whose value is a cell: VALUE, or the original of a hashed key part. */
 typedef struct WcPutColumn
@@ -83,7 +83,7 @@ typedef struct WcModify
 	bool		short_hash;		/* some key part is a hash under 8 bytes */
 	struct movedkeys_hash *moved;	/* keys that this statement has moved rows to */
 
-	bool		aside_decided;	/* aside is set */
+	uint64		ninserted;		/* calls to insert a row, so far */
 	struct WcAsideRows *aside;	/* new rows that are to be locked together (write/absent.h); NULL: each is locked alone */
 
 	ModifyTableState *mtstate;	/* NULL for COPY and for rows that are routed here */
