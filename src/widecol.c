@@ -20,7 +20,7 @@
 #include "client/settings.h"
 #include "fdw/plan/lookahead.h"
 #include "fdw/plan/unique.h"
-#include "fdw/write/absent.h"
+#include "fdw/statement/runend.h"
 #include "fdw/ddl/ddl.h"
 
 PG_MODULE_MAGIC;
@@ -189,6 +189,6 @@ _PG_init(void)
 	}
 	wc_ddl_hook_install();
 	wc_unique_hook_install();
-	wc_absent_hook_install();
+	wc_runend_hook_install();
 	wc_lookahead_install();
 }

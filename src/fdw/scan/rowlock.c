@@ -59,9 +59,16 @@ reader_of(WcRowLocker *locker)
 	return locker->reader;
 }
 
-/* As wc_rowlocker_lock, for a row that wc_client_lock_rows has locked already. */
-static WcLockOutcome
-look_at_row(WcRowLocker *locker, const WcRowLock *lock, const WcRowId *id, Datum *values, bool *isnull)
+void
+wc_rowlocker_lock_rows(WcRowLocker *locker, WcClientSnapshot *snapshot, WcRowLock *locks, int n)
+{
+	WcRowLockRequest request = request_of(locker, snapshot);
+
+	wc_client_lock_rows(&request, locks, n);
+}
+
+WcLockOutcome
+wc_rowlocker_look(WcRowLocker *locker, const WcRowLock *lock, const WcRowId *id, Datum *values, bool *isnull)
 {
 	WcClientSnapshot *newest;
 
@@ -104,7 +111,7 @@ wc_rowlocker_lock(WcRowLocker *locker, WcClientSnapshot *snapshot, const WcRowId
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 				 errmsg("could not obtain lock on row in relation \"%s\"", locker->wrel->relname)));
-	return look_at_row(locker, &lock, id, values, isnull);
+	return wc_rowlocker_look(locker, &lock, id, values, isnull);
 }
 
 /* --- the scans of running statements that lock rows --------------------------------- */
@@ -286,7 +293,7 @@ wc_scan_lock_row(WcScanLock *lock, ForeignScanState *node, bool sure, const WcRe
 	values = palloc((sizeof(Datum) + sizeof(bool)) * natts);
 	isnull = (bool *) (values + natts);
 	wc_rowid_of(reader, &id);
-	switch (look_at_row(&lock->locker, next_lock(lock, sure, reader, scan, snapshot), &id, values, isnull))
+	switch (wc_rowlocker_look(&lock->locker, next_lock(lock, sure, reader, scan, snapshot), &id, values, isnull))
 	{
 		case WC_ROW_SAME:
 			return true;

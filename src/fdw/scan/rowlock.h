@@ -47,6 +47,10 @@ extern void wc_rowlocker_init(WcRowLocker *locker, WcRelation *wrel, WcRowLockMo
 extern WcLockOutcome wc_rowlocker_lock(WcRowLocker *locker, WcClientSnapshot *snapshot, const WcRowId *id,
 									   Datum *values, bool *isnull);
 
+/* The same in two steps, for many rows: locks them, with one request if no other transaction has locked one; then looks at each. */
+extern void wc_rowlocker_lock_rows(WcRowLocker *locker, WcClientSnapshot *snapshot, WcRowLock *locks, int n);
+extern WcLockOutcome wc_rowlocker_look(WcRowLocker *locker, const WcRowLock *lock, const WcRowId *id, Datum *values, bool *isnull);
+
 /* --- a scan that locks the rows it returns -------------------------------------- */
 
 typedef struct WcScanLock WcScanLock;

@@ -118,13 +118,13 @@ checks_are_quiet(const TupleConstr *constr)
 	return true;
 }
 
-/* The INSERT must be the whole statement, and nothing is to be done for each row behind it. */
+/* The command must be the whole statement, and nothing is to be done for each row behind it. */
 static bool
-insert_is_quiet(const EState *estate, const ResultRelInfo *rinfo)
+command_is_quiet(const EState *estate, const ResultRelInfo *rinfo)
 {
 	const PlannedStmt *plan = estate->es_plannedstmt;
 
-	return plan->commandType == CMD_INSERT && !plan->hasModifyingCTE && !plan->hasReturning && plan_is_quiet(plan) &&
+	return !plan->hasModifyingCTE && !plan->hasReturning && plan_is_quiet(plan) &&
 		checks_are_quiet(RelationGetDescr(rinfo->ri_RelationDesc)->constr);
 }
 
@@ -133,5 +133,13 @@ wc_quiet_inserts(EState *estate, const ResultRelInfo *rinfo)
 {
 	if (rinfo->ri_WithCheckOptions != NIL || may_fire_triggers(estate, rinfo))
 		return false;
-	return estate->es_plannedstmt == NULL ? copy_is_quiet(rinfo) : insert_is_quiet(estate, rinfo);
+	if (estate->es_plannedstmt == NULL)
+		return copy_is_quiet(rinfo);
+	return estate->es_plannedstmt->commandType == CMD_INSERT && command_is_quiet(estate, rinfo);
+}
+
+bool
+wc_quiet_changes(EState *estate, const ResultRelInfo *rinfo)
+{
+	return rinfo->ri_WithCheckOptions == NIL && !may_fire_triggers(estate, rinfo) && command_is_quiet(estate, rinfo);
 }

@@ -1,5 +1,5 @@
 /*
- * fdw/statement/quiet.h: can anything look at a table while a statement inserts rows into it?  If not, rows may be sent later.
+ * fdw/statement/quiet.h: can anything look at a table while a statement writes to it?  If not, rows may be written later.
  */
 #ifndef WC_FDW_STATEMENT_QUIET_H
 #define WC_FDW_STATEMENT_QUIET_H
@@ -16,5 +16,8 @@ extern bool wc_tree_has_triggers(Oid relid, bool foreign, void *statement, Memor
 /* Is the statement an INSERT or a COPY in which no trigger, function or condition looks at rows of the table that it has
  * inserted? */
 extern bool wc_quiet_inserts(EState *estate, const ResultRelInfo *rinfo);
+
+/* The same of an UPDATE or a DELETE, and the rows that it changes. */
+extern bool wc_quiet_changes(EState *estate, const ResultRelInfo *rinfo);
 
 #endif

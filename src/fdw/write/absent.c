@@ -5,14 +5,14 @@
 
 #include "access/xact.h"
 #include "common/hashfn.h"
-#include "executor/executor.h"
-#include "lib/ilist.h"
+#include "executor/tuptable.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "client/foreign/foreign.h"
 #include "fdw/relation/rowerror.h"
 #include "fdw/statement/quiet.h"
+#include "fdw/statement/runend.h"
 #include "fdw/write/absent.h"
 #include "fdw/write/rowread.h"
 
@@ -128,7 +128,7 @@ wc_absent_look(WcModify *m, const Datum *values, const bool *isnull, bool locks)
 
 typedef struct WcAsideRows
 {
-	dlist_node	node;			/* in `waiting` */
+	WcRunEnd	end;
 	WcModify   *m;
 	const ResultRelInfo *rinfo;
 	MemoryContext context;		/* of keys and tuples */
@@ -140,16 +140,19 @@ typedef struct WcAsideRows
 	uint16		places[PLACES]; /* a hash table of keys, from 1; 0: free */
 } WcAsideRows;
 
-static dlist_head waiting = DLIST_STATIC_INIT(waiting);
-static ExecutorRun_hook_type prev_executor_run;
-
 static void
 free_aside(void *arg)
 {
 	WcAsideRows *aside = arg;
 
-	dlist_delete(&aside->node);
+	wc_runend_forget(&aside->end);
 	wc_buf_free(&aside->ops);
+}
+
+static void
+at_end(void *m)
+{
+	wc_absent_send_aside(m);
 }
 
 void
@@ -168,7 +171,7 @@ wc_absent_begin(WcModify *m, const ResultRelInfo *rinfo)
 	aside->rinfo = rinfo;
 	aside->context = AllocSetContextCreate(m->context, "widecol rows aside", ALLOCSET_DEFAULT_SIZES);
 	wc_buf_init(&aside->ops, 0);
-	dlist_push_tail(&waiting, &aside->node);
+	wc_runend_note(&aside->end, m->estate, at_end, m);
 	callback = palloc0(sizeof(*callback));
 	callback->func = free_aside;
 	callback->arg = aside;
@@ -282,30 +285,4 @@ wc_absent_keep_aside(WcModify *m, TupleTableSlot *slot)
 	aside->tuples[aside->n++] = ExecCopySlotMinimalTuple(slot);
 	*place = (uint16) aside->n;
 	MemoryContextSwitchTo(old);
-}
-
-/* At the end of a statement's run, before its AFTER triggers and before its number of rows is told. */
-static void
-on_executor_run(QueryDesc *query, ScanDirection direction, uint64 count, bool execute_once)
-{
-	dlist_iter	iter;
-
-	if (prev_executor_run)
-		prev_executor_run(query, direction, count, execute_once);
-	else
-		standard_ExecutorRun(query, direction, count, execute_once);
-	dlist_foreach(iter, &waiting)
-	{
-		WcModify   *m = dlist_container(WcAsideRows, node, iter.cur)->m;
-
-		if (m->estate == query->estate)
-			wc_absent_send_aside(m);
-	}
-}
-
-void
-wc_absent_hook_install(void)
-{
-	prev_executor_run = ExecutorRun_hook;
-	ExecutorRun_hook = on_executor_run;
 }

@@ -35,7 +35,4 @@ extern void wc_absent_keep_aside(WcModify *m, TupleTableSlot *slot);
  * statement's number of rows. */
 extern void wc_absent_send_aside(WcModify *m);
 
-/* Once in a process: rows are sent at the end of a statement's run. */
-extern void wc_absent_hook_install(void);
-
 #endif

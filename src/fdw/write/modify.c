@@ -32,6 +32,7 @@
 #include "fdw/relation/systemcolumn.h"
 #include "fdw/statement/quiet.h"
 #include "fdw/write/absent.h"
+#include "fdw/write/later.h"
 #include "fdw/write/modify.h"
 #include "fdw/write/restoring.h"
 #include "fdw/write/returning.h"
@@ -399,6 +400,51 @@ lock_for_update(WcModify *m, EState *estate, ResultRelInfo *rinfo, TupleTableSlo
 	return slot;
 }
 
+/* The row's key, by its old values. */
+static WcSlice
+key_of(WcModify *m, const Datum *values, const bool *isnull)
+{
+	wc_rowwrite_start(&m->old);
+	wc_relation_encode_key(m->wrel, values, isnull, &m->old.key);
+	return wc_buf_slice(&m->old.key);
+}
+
+/* The plan's row for a row that was kept and has been locked; NULL: the row is not to be changed, and was counted too early. */
+static TupleTableSlot *
+plan_row(WcModify *m, ResultRelInfo *rinfo, const WcLaterRow *row)
+{
+	TupleTableSlot *plan = NULL;
+
+	EvalPlanQualSetSlot(&m->mtstate->mt_epqstate, row->plan);
+	if (row->outcome == WC_ROW_SAME)
+		plan = row->plan;
+	else if (row->outcome == WC_ROW_CHANGED)
+		plan = wc_modify_evaluate_again(m, rinfo, row->values, row->isnull);
+	if (plan == NULL)
+		m->estate->es_processed--;
+	return plan;
+}
+
+static void
+update_later(WcModify *m, ResultRelInfo *rinfo, const WcLaterRow *row)
+{
+	TupleTableSlot *plan = plan_row(m, rinfo, row);
+	TupleTableSlot *old = row->old;
+	TupleTableSlot *slot = row->slot;
+
+	if (plan == NULL)
+		return;
+	if (plan != row->plan)
+	{
+		slot = wc_modify_new_row(m->estate, rinfo, plan);
+		old = rinfo->ri_oldTupleSlot;
+		check_constraints(m->estate, rinfo, slot, false);
+	}
+	slot_getallattrs(slot);
+	slot_getallattrs(old);
+	wc_rowupdate(m, old, slot);
+}
+
 TupleTableSlot *
 widecolExecForeignUpdate(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot, TupleTableSlot *planSlot)
 {
@@ -411,10 +457,18 @@ widecolExecForeignUpdate(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *s
 		prepare_update(m, estate, rinfo);
 	slot_getallattrs(slot);
 	slot_getallattrs(old_slot);
+	if (m->nchanged++ == 1 && !sets_key(m))
+		wc_later_begin(m, rinfo, WC_LOCK_NO_KEY_UPDATE, update_later);
 	old = begin_row(m);
 	if (m->touched != NULL && !wc_touched_note(m->touched, m->wrel, old_slot->tts_tupleDescriptor,
 											   old_slot->tts_values, old_slot->tts_isnull))
 		slot = NULL;
+	else if (m->later != NULL)
+	{
+		wc_later_keep(m, key_of(m, old_slot->tts_values, old_slot->tts_isnull), planSlot, old_slot, slot);
+		MemoryContextSwitchTo(old);
+		return slot;
+	}
 	else
 		slot = lock_for_update(m, estate, rinfo, slot, planSlot);
 	if (slot == NULL)
@@ -460,16 +514,36 @@ read_junk(WcModify *m, TupleTableSlot *planSlot)
 	}
 }
 
+static void
+delete_later(WcModify *m, ResultRelInfo *rinfo, const WcLaterRow *row)
+{
+	TupleTableSlot *plan = plan_row(m, rinfo, row);
+
+	if (plan == NULL)
+		return;
+	read_junk(m, plan);
+	wc_rowmodify_delete(m);
+}
+
 TupleTableSlot *
 widecolExecForeignDelete(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot, TupleTableSlot *planSlot)
 {
 	WcModify   *m = rinfo->ri_FdwState;
-	MemoryContext old = begin_row(m);
+	MemoryContext old;
 
+	if (m->nchanged++ == 1)
+		wc_later_begin(m, rinfo, WC_LOCK_EXCLUSIVE, delete_later);
+	old = begin_row(m);
 	read_junk(m, planSlot);
 	if (m->touched != NULL && !wc_touched_note(m->touched, m->wrel, RelationGetDescr(rinfo->ri_RelationDesc),
 											   m->values, m->isnull))
 		planSlot = NULL;
+	else if (m->later != NULL)
+	{
+		wc_later_keep(m, key_of(m, m->values, m->isnull), planSlot, NULL, NULL);
+		MemoryContextSwitchTo(old);
+		return slot;
+	}
 	else
 		planSlot = wc_modify_lock(m, rinfo, m->values, m->isnull, WC_LOCK_EXCLUSIVE, planSlot);
 	if (planSlot == NULL)

@@ -89,6 +89,8 @@ typedef struct WcModify
 	ModifyTableState *mtstate;	/* NULL for COPY and for rows that are routed here */
 	bool		locks;			/* rows are locked when they are changed, as no scan has locked them */
 	WcRowLocker locker;			/* set when the first row is locked */
+	uint64		nchanged;		/* rows of the plan to update or delete, so far */
+	struct WcLaterRows *later;	/* such rows that are to be locked together (write/later.h); NULL: each is locked alone */
 
 	WcTouched  *touched;		/* rows the statement has changed; NULL: not needed */
 	WcNested   *nested;			/* rows that statements inside of it have changed; NULL: not needed */
@@ -171,6 +173,12 @@ extern void wc_modify_close(ResultRelInfo *rinfo);
  */
 extern TupleTableSlot *wc_modify_lock(WcModify *m, ResultRelInfo *rinfo, const Datum *values, const bool *isnull,
 									  WcRowLockMode mode, TupleTableSlot *planSlot);
+
+/* What wc_modify_lock locks with. */
+extern WcRowLocker *wc_modify_locker(WcModify *m, WcRowLockMode mode);
+
+/* The plan's row for the present state, values, of a changed row; NULL: the plan does not return it any more. */
+extern TupleTableSlot *wc_modify_evaluate_again(WcModify *m, ResultRelInfo *rinfo, Datum *values, bool *isnull);
 
 /* Makes the new row of an UPDATE from another row of the plan; puts that row's old row into ri_oldTupleSlot. */
 extern TupleTableSlot *wc_modify_new_row(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *planSlot);

@@ -15,6 +15,15 @@
 
 #include "fdw/write/modify.h"
 
+WcRowLocker *
+wc_modify_locker(WcModify *m, WcRowLockMode mode)
+{
+	if (m->locker.wrel == NULL)
+		wc_rowlocker_init(&m->locker, m->wrel, mode, LockWaitBlock, m->pg_snapshot->curcid, m->context);
+	m->locker.mode = mode;
+	return &m->locker;
+}
+
 static void
 find_id(WcModify *m, const Datum *values, const bool *isnull, WcRowId *id)
 {
@@ -29,9 +38,8 @@ find_id(WcModify *m, const Datum *values, const bool *isnull, WcRowId *id)
 	id->row = wc_buf_slice(&m->old.key);
 }
 
-/* The plan's row for the present state of the changed row; NULL: the plan does not return it any more. */
-static TupleTableSlot *
-evaluate_again(WcModify *m, ResultRelInfo *rinfo, Datum *values, bool *isnull)
+TupleTableSlot *
+wc_modify_evaluate_again(WcModify *m, ResultRelInfo *rinfo, Datum *values, bool *isnull)
 {
 	EPQState   *epq = &m->mtstate->mt_epqstate;
 	MemoryContext old = MemoryContextSwitchTo(m->mtstate->ps.state->es_query_cxt);
@@ -63,16 +71,13 @@ wc_modify_lock(WcModify *m, ResultRelInfo *rinfo, const Datum *values, const boo
 		return planSlot;
 	new_values = palloc((sizeof(Datum) + sizeof(bool)) * Max(natts, 1));
 	new_isnull = (bool *) (new_values + natts);
-	if (m->locker.wrel == NULL)
-		wc_rowlocker_init(&m->locker, m->wrel, mode, LockWaitBlock, m->pg_snapshot->curcid, m->context);
-	m->locker.mode = mode;
 	find_id(m, values, isnull, &id);
-	switch (wc_rowlocker_lock(&m->locker, wc_modify_snapshot(m), &id, new_values, new_isnull))
+	switch (wc_rowlocker_lock(wc_modify_locker(m, mode), wc_modify_snapshot(m), &id, new_values, new_isnull))
 	{
 		case WC_ROW_SAME:
 			return planSlot;
 		case WC_ROW_CHANGED:
-			return evaluate_again(m, rinfo, new_values, new_isnull);
+			return wc_modify_evaluate_again(m, rinfo, new_values, new_isnull);
 		case WC_ROW_GONE:
 		case WC_ROW_SKIPPED:
 			break;
