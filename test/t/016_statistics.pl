@@ -15,7 +15,7 @@ use WidecolLoad;
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init(allows_streaming => 1);
 $node->append_conf('postgresql.conf', q{
-shared_preload_libraries = 'widecol'
+shared_preload_libraries = 'widecol, pg_stat_statements'
 });
 $node->start;
 $node->safe_psql('postgres', q{
@@ -24,6 +24,19 @@ CREATE FOREIGN TABLE t (k text OPTIONS (rowkey '1') COLLATE "C", v text) SERVER 
 INSERT INTO t SELECT 'secretkey' || i, 'secretvalue' FROM generate_series(1, 1000) i;
 CREATE FOREIGN TABLE m (k text OPTIONS (rowkey '1') COLLATE "C", d jsonb OPTIONS (family 'd')) SERVER widecol;
 });
+
+# --- numbers of rows -----------------------------------------------------------------
+# Rows that are put off, and then left out, are not counted; in a statement that a rule adds none are.
+$node->safe_psql('postgres', $_) foreach q{
+CREATE EXTENSION pg_stat_statements;
+CREATE FOREIGN TABLE counted (k int OPTIONS (rowkey '1')) SERVER widecol;
+CREATE TABLE ruled (k int);
+CREATE RULE also AS ON INSERT TO ruled DO ALSO INSERT INTO counted SELECT k FROM generate_series(1, 10) k ON CONFLICT DO NOTHING;
+}, 'INSERT INTO ruled VALUES (1), (2)', 'INSERT INTO ruled VALUES (1), (2)', 'INSERT INTO counted SELECT generate_series(6, 15) ON CONFLICT DO NOTHING';
+is($node->safe_psql('postgres', q{SELECT sum(rows) FROM pg_stat_statements WHERE query LIKE 'INSERT INTO ruled%'}), '4',
+	'of the statement that a rule adds no rows are counted');
+is($node->safe_psql('postgres', q{SELECT rows FROM pg_stat_statements WHERE query LIKE 'INSERT INTO counted%'}), '5',
+	'rows that are left out are not counted');
 
 # --- slow requests -----------------------------------------------------------------
 # What the log gets while this runs, by this process.

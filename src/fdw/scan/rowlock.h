@@ -4,7 +4,7 @@
  * Three callers lock: a scan, for the UPDATE or DELETE of this one table above it
  * (wc_scan_lock_*); PostgreSQL's LockRows node, for SELECT FOR UPDATE and its like
  * (widecolRefetchForeignRow); and a modification whose table is joined with others
- * (write/modify.c).  Each caller locks the row; if the row has changed since the
+ * (write/relock.c, write/later.c).  Each caller locks the row; if the row has changed since the
  * statement's snapshot, the caller continues with the newest state, or without the row if it is gone.  Under
  * REPEATABLE READ and above such a change is error 40001.
  */

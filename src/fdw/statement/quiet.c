@@ -1,5 +1,5 @@
 /*
- * fdw/statement/quiet.c: can anything look at a table while a statement inserts rows into it?
+ * fdw/statement/quiet.c: can anything look at a table while a statement writes to it?
  */
 #include "postgres.h"
 

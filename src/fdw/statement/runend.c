@@ -4,6 +4,7 @@
 #include "postgres.h"
 
 #include "executor/executor.h"
+#include "nodes/plannodes.h"
 
 #include "fdw/statement/runend.h"
 
@@ -23,6 +24,14 @@ void
 wc_runend_forget(WcRunEnd *e)
 {
 	dlist_delete(&e->node);
+}
+
+void
+wc_runend_uncount(EState *estate)
+{
+	/* of a statement that a rule has added no rows are counted */
+	if (estate->es_plannedstmt->canSetTag)
+		estate->es_processed--;
 }
 
 static void

@@ -24,6 +24,9 @@ extern void wc_runend_note(WcRunEnd *e, const EState *estate, void (*fn) (void *
 /* Must be called before e is freed. */
 extern void wc_runend_forget(WcRunEnd *e);
 
+/* A row that was put off, and that PostgreSQL has counted as written, is not written after all. */
+extern void wc_runend_uncount(EState *estate);
+
 /* Once in a process. */
 extern void wc_runend_hook_install(void);
 

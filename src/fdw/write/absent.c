@@ -204,7 +204,7 @@ skip_duplicate(const WcAsideRows *aside, int i, const WcRowLock *lock)
 	{
 		if (lock->changed && IsolationUsesXactSnapshot())
 			wc_rowerror_changed(m->wrel, lock->row);
-		m->estate->es_processed--;
+		wc_runend_uncount(m->estate);
 		return;
 	}
 	slot = MakeSingleTupleTableSlot(RelationGetDescr(aside->rinfo->ri_RelationDesc), &TTSOpsMinimalTuple);

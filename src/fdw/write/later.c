@@ -16,6 +16,14 @@
 #define ROWS_MAX 256
 #define BYTES_MAX (256 * 1024)
 
+/* Copies of a row of the plan, and of an UPDATE's old and new row. */
+typedef struct Kept
+{
+	MinimalTuple plan;
+	MinimalTuple old;
+	MinimalTuple slot;
+} Kept;
+
 typedef struct WcLaterRows
 {
 	WcRunEnd	end;
@@ -23,11 +31,12 @@ typedef struct WcLaterRows
 	ResultRelInfo *rinfo;
 	WcRowLockMode mode;
 	WcLaterChange change;
-	MemoryContext context;		/* of keys */
-	size_t		bytes;
+	WcLaterRow	row;			/* the one that is changed now; its slots are made once */
+	MemoryContext context;		/* of keys and tuples */
+	size_t		bytes;			/* of the tuples */
 	int			n;
 	WcSlice		keys[ROWS_MAX];
-	WcLaterRow	rows[ROWS_MAX]; /* their slots are made once */
+	Kept		rows[ROWS_MAX];
 } WcLaterRows;
 
 static void
@@ -41,16 +50,22 @@ change_row(WcLaterRows *later, int i, const WcRowLock *lock)
 {
 	WcModify   *m = later->m;
 	int			natts = Max(m->wrel->natts, 1);
-	WcLaterRow	row = later->rows[i];
+	WcLaterRow *row = &later->row;
 	WcRowId		id = {.row = later->keys[i]};
 	MemoryContext old;
 
 	MemoryContextReset(m->row_context);
 	old = MemoryContextSwitchTo(m->row_context);
-	row.values = palloc((sizeof(Datum) + sizeof(bool)) * natts);
-	row.isnull = (bool *) (row.values + natts);
-	row.outcome = wc_rowlocker_look(&m->locker, lock, &id, row.values, row.isnull);
-	later->change(m, later->rinfo, &row);
+	ExecForceStoreMinimalTuple(later->rows[i].plan, row->plan, false);
+	if (row->slot != NULL)
+	{
+		ExecForceStoreMinimalTuple(later->rows[i].old, row->old, false);
+		ExecForceStoreMinimalTuple(later->rows[i].slot, row->slot, false);
+	}
+	row->values = palloc((sizeof(Datum) + sizeof(bool)) * natts);
+	row->isnull = (bool *) (row->values + natts);
+	row->outcome = wc_rowlocker_look(&m->locker, lock, &id, row->values, row->isnull);
+	later->change(m, later->rinfo, row);
 	MemoryContextSwitchTo(old);
 }
 
@@ -68,13 +83,11 @@ change_rows(void *arg)
 	wc_rowlocker_lock_rows(wc_modify_locker(later->m, later->mode), wc_modify_snapshot(later->m), locks, later->n);
 	for (int i = 0; i < later->n; i++)
 		change_row(later, i, &locks[i]);
-	for (int i = 0; i < later->n; i++)
+	ExecClearTuple(later->row.plan);
+	if (later->row.slot != NULL)
 	{
-		ExecClearTuple(later->rows[i].plan);
-		if (later->rows[i].slot == NULL)
-			continue;
-		ExecClearTuple(later->rows[i].old);
-		ExecClearTuple(later->rows[i].slot);
+		ExecClearTuple(later->row.old);
+		ExecClearTuple(later->row.slot);
 	}
 	later->n = 0;
 	later->bytes = 0;
@@ -107,52 +120,44 @@ wc_later_begin(WcModify *m, ResultRelInfo *rinfo, WcRowLockMode mode, WcLaterCha
 	MemoryContextSwitchTo(old);
 }
 
-/* About so many bytes are copied. */
-static size_t
-slot_bytes(TupleTableSlot *slot)
+static MinimalTuple
+copy(WcLaterRows *later, TupleTableSlot *slot)
 {
-	TupleDesc	desc = slot->tts_tupleDescriptor;
-	size_t		bytes = 0;
+	MemoryContext old = MemoryContextSwitchTo(later->context);
+	MinimalTuple tuple = ExecCopySlotMinimalTuple(slot);
 
-	slot_getallattrs(slot);
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-
-		if (!att->attbyval && !slot->tts_isnull[i])
-			bytes += datumGetSize(slot->tts_values[i], false, att->attlen);
-	}
-	return bytes;
+	later->bytes += tuple->t_len;
+	MemoryContextSwitchTo(old);
+	return tuple;
 }
 
-static void
-copy_slot(WcLaterRows *later, TupleTableSlot **copy, TupleTableSlot *slot)
+/* A slot that takes the place of this one. */
+static TupleTableSlot *
+make_slot(const WcLaterRows *later, const TupleTableSlot *like)
 {
-	later->bytes += slot_bytes(slot);
-	if (*copy == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(later->m->context);
+	MemoryContext old = MemoryContextSwitchTo(later->m->context);
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(CreateTupleDescCopy(like->tts_tupleDescriptor), like->tts_ops);
 
-		*copy = MakeSingleTupleTableSlot(CreateTupleDescCopy(slot->tts_tupleDescriptor), slot->tts_ops);
-		MemoryContextSwitchTo(old);
-	}
-	ExecCopySlot(*copy, slot);
+	MemoryContextSwitchTo(old);
+	return slot;
 }
 
 void
 wc_later_keep(WcModify *m, WcSlice key, TupleTableSlot *plan, TupleTableSlot *old, TupleTableSlot *slot)
 {
 	WcLaterRows *later = m->later;
-	WcLaterRow *row = &later->rows[later->n];
+	Kept	   *kept = &later->rows[later->n];
 
-	later->keys[later->n] = wc_slice(memcpy(MemoryContextAlloc(later->context, key.len), key.data, key.len), key.len);
-	copy_slot(later, &row->plan, plan);
-	if (slot != NULL)
+	if (later->row.plan == NULL)
 	{
-		copy_slot(later, &row->old, old);
-		copy_slot(later, &row->slot, slot);
+		later->row.plan = make_slot(later, plan);
+		later->row.old = old != NULL ? make_slot(later, old) : NULL;
+		later->row.slot = slot != NULL ? make_slot(later, slot) : NULL;
 	}
-	later->n++;
+	later->keys[later->n++] = wc_slice(memcpy(MemoryContextAlloc(later->context, key.len), key.data, key.len), key.len);
+	kept->plan = copy(later, plan);
+	kept->old = old != NULL ? copy(later, old) : NULL;
+	kept->slot = slot != NULL ? copy(later, slot) : NULL;
 	if (later->n == ROWS_MAX || later->bytes >= BYTES_MAX)
 		change_rows(later);
 }

@@ -6,8 +6,6 @@
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "access/xact.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
@@ -16,13 +14,11 @@
 #include "optimizer/appendinfo.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
-#include "rewrite/rewriteHandler.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
 
 #include "client/catalog/owner.h"
 #include "client/foreign/foreign.h"
@@ -31,6 +27,7 @@
 #include "fdw/relation/rowerror.h"
 #include "fdw/relation/systemcolumn.h"
 #include "fdw/statement/quiet.h"
+#include "fdw/statement/runend.h"
 #include "fdw/write/absent.h"
 #include "fdw/write/later.h"
 #include "fdw/write/modify.h"
@@ -421,7 +418,7 @@ plan_row(WcModify *m, ResultRelInfo *rinfo, const WcLaterRow *row)
 	else if (row->outcome == WC_ROW_CHANGED)
 		plan = wc_modify_evaluate_again(m, rinfo, row->values, row->isnull);
 	if (plan == NULL)
-		m->estate->es_processed--;
+		wc_runend_uncount(m->estate);
 	return plan;
 }
 
