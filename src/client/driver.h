@@ -85,7 +85,7 @@ typedef struct WcDriverOpen
 	bool		lock_first;		/* modify: the row of a Get at the newest state is locked before it is read */
 	bool		quiet;			/* scan_open: the rows are read in the newest state; what the reader must see of them is applied */
 	bool		keep;			/* scan_take: the answer should be kept in shared memory; modify: that of the next state */
-	bool		own_writes;		/* the transaction has written: the scan may see its writes */
+	bool		own_writes;		/* the scan may see the transaction's own writes, which have been sent */
 	int64		clock_offset_us;
 	uint64		rows_hint;
 } WcDriverOpen;

@@ -253,8 +253,9 @@ wc_client_scan_open(const WcScan *scan, WcClientSnapshot *snapshot, CommandId ci
 	if (driver->features & WC_FEATURE_OWN_WRITES)
 	{
 		wc_xact_join();
-		wc_batch_send();
-		open.own_writes = !wc_batch_empty();
+		open.own_writes = may_see_own(scan);
+		if (open.own_writes)
+			wc_batch_send();
 	}
 	wc_serial_read(scan);
 

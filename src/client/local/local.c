@@ -152,7 +152,7 @@ forget_requests(void)
 	wc_local_forget_scans();
 	wc_local_forget_messages();
 	wc_local_txn.in_use = false;
-	wc_local_txn.has_locks = wc_local_txn.has_batch = wc_local_txn.has_ids = false;
+	wc_local_txn.has_locks = wc_local_txn.has_batch = wc_local_txn.has_ids = wc_local_txn.must_check = false;
 }
 
 static void
@@ -160,24 +160,6 @@ forget_transaction(void)
 {
 	wc_gets_leave_all();
 	forget_requests();
-}
-
-static void
-local_lock_rows(WcLockMessage *m, WcLockResult *result)
-{
-	WcFrameReader *frame;
-	WcError		err;
-
-	if (m->snapshot != 0)
-		wc_local_note_snapshot(m->snapshot);
-	m->epoch = wc_gets_epoch(m->snapshot);
-	wc_message_lock_encode(wc_local_begin(), m);
-	wc_local_txn.in_use = true;
-	wc_local_txn.has_locks = true;
-	frame = wc_local_await(wc_connection_send(WC_MSG_LOCK, 0, WC_SEND_STAY));
-	if (wc_message_locked_decode(wc_local_payload(frame), m, result, &err) != WC_OK)
-		wc_raise(&err);
-	result->check = (frame->header.flags & WC_FLAG_CHECK) != 0;
 }
 
 /* take: receives the CHANGES that are sent before the answer; NULL: there are none. */
@@ -215,34 +197,14 @@ local_precommit(uint64 xid, uint64 length, uint64 snapshot)
 	return ask_to_take(WC_MSG_PRECOMMIT, xid, length, snapshot, NULL);
 }
 
-/* The engine locks the rows that the transaction has claimed: a prepared transaction's locks outlive the session. */
-static void
-lock_claimed_rows(uint64 xid)
-{
-	for (uint32 n = wc_claim_nrows(); n > 0; n--)
-	{
-		WcHeldRow	held;
-		WcSlice		row;
-		WcLockResult result;
-		WcLockMessage m = {
-			.owner = xid,.xid = xid,.subid = TopSubTransactionId,.cid = InvalidCommandId,.nrows = 1,.rows = &row
-		};
-
-		wc_claim_nth(n - 1, &held);
-		row = wc_slice(held.row, held.len);
-		m.table_id = held.table_id;
-		m.mode = (uint8) held.mode;
-		local_lock_rows(&m, &result);
-		if (result.nlocked != 1)
-			elog(ERROR, "a row of table %u that this transaction has locked is locked by transaction " UINT64_FORMAT,
-				 held.table_id, result.holder);
-	}
-}
-
 static uint64
 local_prepare(uint64 xid, uint64 length, uint64 snapshot, WcDriverTake take)
 {
-	lock_claimed_rows(xid);
+	uint64		holder;
+
+	/* a prepared transaction's locks outlive the session */
+	if (!wc_local_move_claims(xid, &holder))
+		elog(ERROR, "a row that this transaction has locked is locked by transaction " UINT64_FORMAT, holder);
 	return ask_to_take(WC_MSG_PREPARE, xid, length, snapshot, take);
 }
 
@@ -264,7 +226,7 @@ hand_over_locks(uint64 xid)
 static bool
 local_hand_over(uint64 xid, uint16 place, WcSlice rest)
 {
-	if (!wc_claim_rows(xid, place, rest))
+	if (wc_local_txn.must_check || !wc_claim_rows(xid, place, rest))
 		return false;
 	if ((!wc_local_txn.has_locks && !wc_local_txn.has_batch) || hand_over_locks(xid))
 		return true;
@@ -362,7 +324,7 @@ const WcDriver wc_local_driver = {
 	.write = local_write,
 	.rouse = wc_connection_rouse,
 	.modify = local_modify,
-	.lock_rows = local_lock_rows,
+	.lock_rows = wc_local_lock_rows,
 	.unlock = wc_local_unlock,
 	.precommit = local_precommit,
 	.hand_over = local_hand_over,

@@ -56,6 +56,7 @@ typedef struct WcLocalTransaction
 	bool		has_locks;		/* row locks */
 	bool		has_batch;		/* operations */
 	bool		has_ids;		/* ids of tables that are not made yet */
+	bool		must_check;		/* a row that the engine has got of wc_local_move_claims is of a table with large rows */
 } WcLocalTransaction;
 
 extern WcLocalTransaction wc_local_txn;
@@ -89,6 +90,14 @@ extern void wc_local_note_snapshot(uint64 number);
 extern bool wc_local_knows_snapshot(uint64 number);
 extern uint32 wc_local_snapshots(void);
 
+/* --- locallock.c -----------------------------------------------------------*/
+
+/*
+ * Lets the engine lock the rows that statements have locked in shared memory, where they are unlocked then.  False: some are not
+ * moved, since *holder has locked one; all stay locked where they are.  Waits for the engine, interruptibly.
+ */
+extern bool wc_local_move_claims(uint64 xid, uint64 *holder);
+
 /* --- localscan.c -----------------------------------------------------------*/
 
 /* Does the scan read a few rows by their keys, or a few rows that it need not search for? */
@@ -104,6 +113,7 @@ extern void wc_local_unlock(SubTransactionId subid);
 
 extern void wc_local_scan_open(WcDriverScan *scan, const WcDriverOpen *open);
 extern bool wc_local_is_quiet(const WcDriverOpen *open, WcExtent *written);
+extern void wc_local_lock_rows(WcLockMessage *m, WcLockResult *result);
 extern bool wc_local_claim(const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverClaim *claim);
 extern bool wc_local_claim_same(uint64 snapshot, uint32 table_id, WcSlice row, const WcDriverLocker *locker, uint64 *holder);
 extern bool wc_local_scan_take(WcDriverScan *scan, const WcDriverOpen *open, const WcDriverLocker *locker,

@@ -7,7 +7,6 @@
 
 #include "channel/flight.h"
 #include "channel/shmem.h"
-#include "client/local/claim.h"
 #include "client/local/gets.h"
 #include "client/local/local.h"
 
@@ -146,65 +145,6 @@ wc_local_is_quiet(const WcDriverOpen *open, WcExtent *written)
 		return false;
 	wc_getcache_prefetch(wc_shmem_getcache(), scan->table_id, scan->ranges[0].start);
 	return wc_claims_is_quiet(wc_claims(), wc_places(), scan->table_id, scan->ranges[0].start);
-}
-
-/* A buffer for an answer in shared memory, which the next call reuses. */
-static WcBuf claimed = WC_BUF_INIT;
-
-/* Finds the answer that the claim needs; it is then in `claimed`. */
-static WcGetFound
-find_claimed(const WcScan *scan, const WcDriverClaim *claim)
-{
-	WcGetFound	found;
-
-	if (claim->shows != NULL && wc_gets_find_any(scan, claim, &claimed))
-		return WC_GET_FOUND;
-	wc_buf_reset(&claimed, WC_FRAME_KEEP);
-	found = wc_gets_find_now(scan, &claimed);
-	/* it has come just now, or has been rejected */
-	return found == WC_GET_FOUND && claim->shows != NULL ? WC_GET_ABSENT : found;
-}
-
-bool
-wc_local_claim(const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverClaim *claim)
-{
-	const WcScan *scan = open->scan;
-	WcGetFound	found;
-
-	claim->added = claim->wanted = false;
-	claim->holder = 0;
-	if (!wc_gets_may_find(open))
-		return false;
-	wc_getcache_prefetch(wc_shmem_getcache(), scan->table_id, scan->ranges[0].start);
-	if (!claim->held && !wc_claim_row(locker, scan->table_id, scan->ranges[0].start, &claim->added, &claim->holder) &&
-		claim->holder == 0)
-		return false;
-	found = find_claimed(scan, claim);
-	claim->answer = wc_buf_slice(&claimed);
-	claim->wanted = found == WC_GET_WANTED;
-	if (found == WC_GET_FOUND)
-		return claim->holder == 0;
-	claim->holder = 0;
-	if (claim->added)
-		wc_claim_end(false);
-	return false;
-}
-
-/* A commit that has changed the row has either been applied when the claim is made, and set the row's stamp, or keeps the row
- * from being claimed. */
-bool
-wc_local_claim_same(uint64 snapshot, uint32 table_id, WcSlice row, const WcDriverLocker *locker, uint64 *holder)
-{
-	bool		added;
-	bool		same;
-
-	*holder = 0;
-	if (wc_gets_epoch(snapshot) == 0 || !wc_claim_row(locker, table_id, row, &added, holder))
-		return false;
-	same = wc_gets_is_unchanged(snapshot, table_id, row);
-	if (added)
-		wc_claim_end(same);
-	return same;
 }
 
 /* Prepares the request for the scan's first block. */

@@ -10,7 +10,6 @@
 
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "common/hashfn.h"
 #include "miscadmin.h"
 
 #include "client/local/logwrite.h"
@@ -24,20 +23,9 @@ static uint64 settled;			/* all operations before this offset are on rows that w
 static uint64 writing;			/* the offset of the operations that were begun last */
 static uint32 writing_table;	/* the table of the rows that they write */
 static bool must_be_checked;
-static WcExtent sent = {0, UINT64_MAX, 0};	/* the rows that operations which were sent write, and perhaps others */
 
-/* The rows that the operations before the offset `noted` write, by their hashes. */
-#define WRITTEN_MAX 64
-
-typedef struct Written
-{
-	uint32		table_id;
-	uint32		hash;
-} Written;
-
-static Written written[WRITTEN_MAX];
-static int	nwritten;			/* -1: more rows, or other operations */
-static uint64 noted;
+static uint64 noted;			/* the operations before this offset are noted: their rows are in the set of written rows (written.c), and in */
+static WcExtent extent = {0, UINT64_MAX, 0};
 
 void
 wc_client_require_writable(void)
@@ -129,26 +117,35 @@ wc_batch_log(void)
 	wc_batch_init(&builder, &buffer);
 }
 
+/* Any row may have been written. */
+static void
+note_any(void)
+{
+	wc_written_add_any();
+	extent = WC_EXTENT_ALL;
+}
+
 /* Notes the rows of these operations, which begin at this offset. */
 static void
 note_rows(uint64 at, WcSlice ops)
 {
 	WcDecoder	d = wc_decoder(ops);
 	WcOp		op;
-	WcStatus	status = WC_OK;
+	WcStatus	status = WC_END;
 
 	if (noted != at)
-		nwritten = -1;
-	noted = at + ops.len;
-	while (nwritten >= 0 && (status = wc_batch_next_op(&d, &op, NULL)) == WC_OK)
+		note_any();
+	wc_extent_add_batch(&extent, ops);
+	while (!wc_written_has_any() && (status = wc_batch_next_op(&d, &op, NULL)) == WC_OK)
 	{
-		if (op.kind != WC_OP_ROW || nwritten == WRITTEN_MAX)
-			nwritten = -1;
+		if (op.kind == WC_OP_ROW)
+			wc_written_add(op.table_id, op.row);
 		else
-			written[nwritten++] = (Written) {op.table_id, hash_bytes(op.row.data, (int) op.row.len)};
+			wc_written_add_any();
 	}
-	if (status != WC_OK && status != WC_END)
-		nwritten = -1;
+	if (status != WC_END)
+		wc_written_add_any();
+	noted = at + ops.len;
 }
 
 /* Those in the buffer that are not noted yet. */
@@ -158,7 +155,7 @@ note_buffer(void)
 	if (noted >= start)
 		note_rows(noted, wc_slice(buffer.data + (noted - start), buffer.len - (noted - start)));
 	else
-		nwritten = -1;
+		note_any();
 }
 
 static void
@@ -174,7 +171,6 @@ send(bool more)
 	if (start + buffer.len > wc_batch_bytes_max())
 		wc_batch_too_large(start + buffer.len);
 	(void) GetTopFullTransactionId();	/* may fail, so it comes before the driver gets the piece */
-	wc_extent_add_batch(&sent, wc_buf_slice(&buffer));
 	stale = true;
 	do
 	{
@@ -275,7 +271,6 @@ wc_batch_take_made(uint64 at, WcSlice bytes)
 				 errmsg("the engine has changed rows from byte " UINT64_FORMAT " of a transaction on instead of byte " UINT64_FORMAT,
 						at, start)));
 	note_rows(at, bytes);
-	wc_extent_add_batch(&sent, bytes);
 	wc_stream_write(at, bytes);
 	/* the driver has locked each row before */
 	if (settled == start)
@@ -298,29 +293,17 @@ wc_batch_is_stale(void)
 WcExtent
 wc_batch_extent(void)
 {
-	WcExtent	extent = sent;
-
-	wc_extent_add_batch(&extent, wc_buf_slice(&buffer));
+	note_buffer();
 	return extent;
 }
 
 bool
 wc_batch_may_write(uint32 table_id, WcSlice row)
 {
-	uint32		hash;
-
 	if (wc_batch_mark() == 0)
 		return false;
 	note_buffer();
-	if (nwritten <= 0)
-		return true;
-	hash = hash_bytes(row.data, (int) row.len);
-	for (int i = 0; i < nwritten; i++)
-	{
-		if (written[i].table_id == table_id && written[i].hash == hash)
-			return true;
-	}
-	return false;
+	return wc_written_may_have(table_id, row);
 }
 
 WcBatchMark
@@ -352,9 +335,9 @@ void
 wc_batch_forget(void)
 {
 	start = settled = writing = noted = 0;
-	nwritten = 0;
+	wc_written_forget();
 	stale = must_be_checked = false;
-	sent = WC_EXTENT_NONE;
+	extent = WC_EXTENT_NONE;
 	if (builder.buf != NULL)
 	{
 		wc_buf_reset(&buffer, 2 * WC_BATCH_CHUNK);

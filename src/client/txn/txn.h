@@ -161,6 +161,21 @@ extern bool wc_rows_known(const WcScan *scan, uint64 snapshot);
 
 extern void wc_provisional_forget(void);	/* end of the transaction; never fails */
 
+/* --- written.c: rows that the transaction has written -------------------------- */
+
+/* So many rows are remembered, in up to 4 MB; with more, any row may have been written. */
+#define WC_WRITTEN_ROWS_MAX	131072
+
+extern void wc_written_add(uint32 table_id, WcSlice row);
+
+/* Any row may have been written from now on.  wc_written_has_any: is that so? */
+extern void wc_written_add_any(void);
+extern bool wc_written_has_any(void);
+
+/* False is certain. */
+extern bool wc_written_may_have(uint32 table_id, WcSlice row);
+extern void wc_written_forget(void);
+
 /* --- batch.c -------------------------------------------------------------------- */
 
 /* A mark is an offset to which the batch can be cut back: the number of

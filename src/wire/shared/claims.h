@@ -39,7 +39,7 @@ typedef struct WcClaims WcClaims;
 #define WC_CLAIMS_MAX	64
 
 /* A process claims at most so many rows, with keys of at most so many bytes. */
-#define WC_CLAIMS_HELD_MAX		8
+#define WC_CLAIMS_HELD_MAX		32
 #define WC_CLAIMS_HELD_KEY_MAX	128
 
 /* Bytes of memory for processes with numbers below nprocesses. */
