@@ -11,7 +11,8 @@
 #define BLOCK_CONTINUES		0x01
 #define BLOCK_OPEN			0x02
 #define BLOCK_END			0x04
-#define BLOCK_FLAGS			0x07
+#define BLOCK_COMMIT_TIMES	0x08
+#define BLOCK_FLAGS			0x0f
 
 /* An entry's tag: a row, or a cell with these bits. */
 #define TAG_ROW				0x80
@@ -57,6 +58,7 @@ wc_block_begin(WcBlockWriter *w, WcBuf *buf, bool continues)
 {
 	w->buf = buf;
 	w->start = buf->len;
+	w->continues = continues;
 	w->nrows = 0;
 	w->ncells = 0;
 	w->provisional_after = WC_TS_LATEST;
@@ -160,6 +162,13 @@ wc_block_finish(WcBlockWriter *w, bool open, bool end)
 }
 
 void
+wc_block_note_commit_times(WcBlockWriter *w)
+{
+	if (!w->buf->failed)
+		w->buf->data[w->start] |= BLOCK_COMMIT_TIMES;
+}
+
+void
 wc_block_end(WcBuf *block)
 {
 	assert(block->len > 0 && (block->data[0] & BLOCK_OPEN) == 0);
@@ -184,7 +193,8 @@ wc_block_open(WcBlockReader *r, WcSlice block, WcError *err)
 	r->d = wc_decoder(block);
 	flags = wc_decode_u8(&r->d);
 	if (r->d.failed || (flags & ~BLOCK_FLAGS) != 0 ||
-		(flags & (BLOCK_OPEN | BLOCK_END)) == (BLOCK_OPEN | BLOCK_END))
+		(flags & (BLOCK_OPEN | BLOCK_END)) == (BLOCK_OPEN | BLOCK_END) ||
+		((flags & BLOCK_COMMIT_TIMES) != 0 && (flags & (BLOCK_OPEN | BLOCK_CONTINUES)) != 0))
 	{
 		wc_decoder_fail(&r->d);
 		return wc_error(err, WC_CORRUPT, "cell block of %zu bytes has no valid head", block.len);
@@ -192,6 +202,7 @@ wc_block_open(WcBlockReader *r, WcSlice block, WcError *err)
 	r->continues = (flags & BLOCK_CONTINUES) != 0;
 	r->open = (flags & BLOCK_OPEN) != 0;
 	r->end = (flags & BLOCK_END) != 0;
+	r->commit_times = (flags & BLOCK_COMMIT_TIMES) != 0;
 	r->in_row = r->continues;
 	r->undecided = false;
 	r->owed = 0;

@@ -27,6 +27,7 @@ typedef struct WcBlockWriter
 {
 	WcBuf	   *buf;
 	size_t		start;			/* where this block begins in buf */
+	bool		continues;		/* it begins with cells of the last row of the block before */
 	uint64_t	nrows;			/* rows begun in this block */
 	uint64_t	ncells;
 
@@ -52,6 +53,10 @@ extern void wc_block_named(WcBlockWriter *w, uint32_t family, WcSlice bytes);
 
 /* open: the last row continues in the next block.  end: the scan has no more blocks. */
 extern void wc_block_finish(WcBlockWriter *w, bool open, bool end);
+
+/* Marks a finished block, of one row: in the families that the scan reads, all cells of the row are puts without TTL and have the
+ * timestamps of the commits that have written them. */
+extern void wc_block_note_commit_times(WcBlockWriter *w);
 
 /* Marks a finished block as the scan's last block, although the scan may have more rows.  The block's last row is complete. */
 extern void wc_block_end(WcBuf *block);
@@ -98,6 +103,7 @@ typedef struct WcBlockReader
 	bool		continues;
 	bool		open;
 	bool		end;
+	bool		commit_times;	/* wc_block_note_commit_times */
 	bool		in_row;			/* cells may come: a row has begun */
 	bool		undecided;		/* the row given last: the Scan's filter could not decide it */
 	uint64_t	owed;			/* ... from this row on the reader must skip so many rows that satisfy the filter */

@@ -163,6 +163,10 @@ provisional_timestamps_are_told(void **state)
 	}
 	wc_block_finish(&w, false, true);
 	r = open_block(&buf);
+	assert_false(r.commit_times);
+	wc_block_note_commit_times(&w);
+	r = open_block(&buf);
+	assert_true(r.commit_times && r.end);
 	expect_row(&r, S("row"));
 	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++)
 	{
@@ -398,7 +402,9 @@ impossible_blocks_are_corrupt(void **state)
 	}			blocks[] = {
 #define BLOCK(why, literal) {why, {(const uint8_t *) (literal), sizeof(literal) - 1}}
 		BLOCK("no head", ""),
-		BLOCK("unknown flag", "\x08"),
+		BLOCK("unknown flag", "\x10"),
+		BLOCK("times of a row that goes on", "\x0a"),
+		BLOCK("times of a row that has begun before", "\x09"),
 		BLOCK("open and end", "\x06"),
 		BLOCK("tag above a row's", "\x00\x84\x01r\x01"),
 		BLOCK("decided and owed", "\x00\x82\x01r\x01"),

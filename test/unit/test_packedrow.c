@@ -246,15 +246,20 @@ test_columns(void **state)
 	{
 		size_t		n = random_row(cells, names, i % 2 == 0);
 		bool		puts_only = true;
+		bool		commit_times = true;
 		WcPackedRow r;
 		WcCell		c;
 
 		buf.len = 0;
 		wc_packedrow_append(&buf, cells, n);
 		for (size_t at = 0; at < n; at++)
+		{
 			puts_only &= cells[at].type == WC_PUT && cells[at].ttl_us == 0;
+			commit_times &= cells[at].seq == cells[at].ts;
+		}
 		assert_int_equal(wc_packedrow_open(&r, wc_buf_slice(&buf), &err), WC_OK);
 		assert_int_equal(wc_packedrow_puts_only(&r), puts_only);
+		assert_int_equal(wc_packedrow_has_commit_times(&r), puts_only && commit_times);
 		for (size_t at = 0; at < n; at++)
 		{
 			if (at > 0 && wc_slice_eq(cells[at].qualifier, cells[at - 1].qualifier))
@@ -307,6 +312,7 @@ read_all(const uint8_t *data, size_t len)
 		}
 		s = r;
 		(void) wc_packedrow_puts_only(&s);
+		(void) wc_packedrow_has_commit_times(&s);
 		while (wc_packedrow_next_column(&s, &c))
 		{
 		}

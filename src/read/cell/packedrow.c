@@ -413,23 +413,17 @@ skip_rest(WcDecoder *d, uint8_t head)
 	(void) take_bytes(d);
 }
 
-bool
-wc_packedrow_puts_only(const WcPackedRow *r)
+/* Are all cells that have not been read puts, without these flags in their heads?  Not of a plain row. */
+static bool
+are_puts_without(const WcPackedRow *r, uint8_t flags)
 {
-	ShortCell	here = {.start = r->d.p, .behind = r->d.p};
-	uint32_t	left = r->left;
-	WcDecoder	d;
+	WcDecoder	d = r->d;
 
-	if (r->flags & WC_PACKED_SIMPLE)
-		return true;
-	while (left > 0 && take_short(&here, here.behind, r->d.end, true))
-		left--;
-	d = wc_decoder(wc_slice(here.start, (size_t) (r->d.end - here.start)));
-	for (; left > 0; left--)
+	for (uint32_t left = r->left; left > 0; left--)
 	{
 		uint8_t		head = take_head(&d);
 
-		if ((head & (WC_PACKED_CELL_TYPE | WC_PACKED_CELL_TTL)) != WC_PUT)
+		if ((head & (WC_PACKED_CELL_TYPE | flags)) != WC_PUT)
 			return false;
 		if (!(head & WC_PACKED_CELL_SAME_COLUMN))
 			(void) take_bytes(&d);
@@ -438,6 +432,28 @@ wc_packedrow_puts_only(const WcPackedRow *r)
 			return false;
 	}
 	return true;
+}
+
+bool
+wc_packedrow_puts_only(const WcPackedRow *r)
+{
+	ShortCell	here = {.start = r->d.p, .behind = r->d.p};
+	WcPackedRow rest = *r;
+
+	if (r->flags & WC_PACKED_SIMPLE)
+		return true;
+	while (rest.left > 0 && take_short(&here, here.behind, r->d.end, true))
+		rest.left--;
+	rest.d = wc_decoder(wc_slice(here.start, (size_t) (r->d.end - here.start)));
+	return are_puts_without(&rest, WC_PACKED_CELL_TTL);
+}
+
+bool
+wc_packedrow_has_commit_times(const WcPackedRow *r)
+{
+	if (r->flags & WC_PACKED_WRITTEN_AT)
+		return false;
+	return (r->flags & WC_PACKED_PLAIN) != 0 || are_puts_without(r, WC_PACKED_CELL_TTL | WC_PACKED_CELL_WRITTEN_AT);
 }
 
 bool

@@ -75,6 +75,12 @@ extern bool wc_packedrow_next_bytes(WcPackedRow *r, WcSlice *bytes);
  */
 extern bool wc_packedrow_puts_only(const WcPackedRow *r);
 
+/*
+ * Are all cells that have not been read puts without cell TTL, with the timestamps of the commits that have written them?  Then a
+ * put of a later commit, without a timestamp, is newer than all of them.  Also false when the row is corrupt.
+ */
+extern bool wc_packedrow_has_commit_times(const WcPackedRow *r);
+
 /* As wc_packedrow_next, without cells of the column of the last one read. */
 extern bool wc_packedrow_next_column(WcPackedRow *r, WcCell *cell);
 

@@ -114,6 +114,23 @@ wc_scanblock_fill(WcScanner *s, WcBlockWriter *w, WcBuf *out, size_t bytes_targe
 	return status;
 }
 
+/* Is the block one row, of which each family has the timestamps of commits? */
+static bool
+has_commit_times(const WcScanner *s, const WcBlockWriter *w, bool full)
+{
+	if (w->nrows != 1 || w->continues || full || s->in_row || s->groups != NULL || s->parts != NULL || s->lane == NULL)
+		return false;
+	for (uint32_t i = 0; i < s->nfamilies; i++)
+	{
+		const WcFamilyScan *f = &s->lane->families[i];
+
+		/* in a family that is not on the row may be delete markers, which the source has passed over */
+		if (!f->here || !wc_storescan_has_commit_times(f->scan))
+			return false;
+	}
+	return true;
+}
+
 WcStatus
 wc_scanblock_end(WcScanner *s, WcBlockWriter *w, bool full, WcStatus status, WcError *err)
 {
@@ -129,6 +146,8 @@ wc_scanblock_end(WcScanner *s, WcBlockWriter *w, bool full, WcStatus status, WcE
 		return status;
 	}
 	wc_block_finish(w, full, s->done);
+	if (has_commit_times(s, w, full))
+		wc_block_note_commit_times(w);
 	return s->done ? WC_END : WC_OK;
 }
 

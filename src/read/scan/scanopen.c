@@ -298,6 +298,8 @@ open_in_lane(OpenContext *c, const WcScanLane *lane, WcFamilyScan *f, const WcMa
 		status = wc_storescan_open(src, o, c->scanner->at.cancel, &f->scan, err);
 	if (status == WC_OK && (scan->filter_ts_min != 0 || scan->filter_ts_max != WC_TS_LATEST))
 		wc_storescan_filter(f->scan, scan->filter_ts_min, scan->filter_ts_max);
+	if (status == WC_OK && (lane->points || c->scanner->at.ahead))
+		wc_storescan_watch_times(f->scan);
 	if (status == WC_OK && c->scanner->filter != NULL)
 		status = wc_storescan_set_filter(f->scan, c->scanner->filter, err);
 	return status;

@@ -29,6 +29,7 @@ struct WcStoreScan
 	bool		over;			/* nothing more is wanted of it */
 	bool		leave_column;	/* before the next cell */
 	bool		simple;
+	bool		commit_times;	/* wc_storescan_has_commit_times */
 	bool		plain;			/* wc_storescan_plain */
 	bool		whole;			/* wc_storescan_whole */
 	size_t		column;			/* simple: the next exact column */
@@ -40,6 +41,7 @@ struct WcStoreScan
 	bool		ends;			/* the family has a TTL: every put of a simple row expires */
 	bool		any_time;		/* none is too old or too new, nor will be */
 	bool		newest;			/* one version is wanted, whatever its time */
+	bool		watches_times;	/* commit_times is wanted */
 	int64_t		oldest_ts;		/* of puts that a simple row shows */
 	int64_t		valid_until_us;	/* the time at which the first of the returned cells expires */
 	uint64_t	simple_cells;
@@ -223,6 +225,7 @@ start_row(WcStoreScan *ss, WcStatus status, WcError *err)
 	ss->plain = ss->whole = false;
 	if (status != WC_OK)
 		return status;
+	ss->commit_times = ss->watches_times && ss->packed != NULL && ss->packed->flags != 0 && wc_packedrow_has_commit_times(ss->packed);
 	ss->simple = is_simple(ss);
 	if (!ss->simple)
 		return start_matcher(ss, err);
@@ -234,6 +237,18 @@ start_row(WcStoreScan *ss, WcStatus status, WcError *err)
 		ss->whole = ss->columns.everything;
 	}
 	return WC_OK;
+}
+
+void
+wc_storescan_watch_times(WcStoreScan *ss)
+{
+	ss->watches_times = true;
+}
+
+bool
+wc_storescan_has_commit_times(const WcStoreScan *ss)
+{
+	return ss->commit_times;
 }
 
 WcStatus

@@ -46,6 +46,11 @@ extern WcStatus wc_storescan_next(WcStoreScan *scan, WcCell *cell, uint32_t *col
  * nevertheless.  Must not be called while the column of the last cell has an empty qualifier. */
 extern WcStatus wc_storescan_pass_to(WcStoreScan *scan, WcSlice qualifier, bool after, WcError *err) WC_WARN_UNUSED;
 
+/* Before the first row: lets the scan tell of each row, whether all its cells are puts without TTL that have the timestamps of
+ * their commits, as far as that is seen without the matcher: then a later commit's put without a timestamp will be visible. */
+extern void wc_storescan_watch_times(WcStoreScan *scan);
+extern bool wc_storescan_has_commit_times(const WcStoreScan *scan);
+
 /*
  * Does the current row hold any visible cell, whichever columns the scan wants?
  * Ends the row: wc_storescan_next gives WC_END after it.  To be asked before the
