@@ -116,6 +116,7 @@ typedef struct Wanted
 {
 	const WcScan *scan;			/* that it returns the row, with a cell; */
 	const WcItem *member;		/* and, if not NULL, that the row has another value of this member, which the scan reads */
+	WcScan	   *shown_by;		/* is set to the Get whose answer shows this; its arrays are valid until the next claim */
 } Wanted;
 
 /* Does the answer to the Get show enough? */
@@ -145,9 +146,10 @@ shows_enough(const void *arg, const WcScan *get, WcSlice answer)
 					cell.family = get->columns[colno].family;
 					cell.qualifier = get->columns[colno].qualifier;
 				}
-				if (gives(wanted->scan, &cell))
-					return wanted->member == NULL || (!get->key_only && !wc_slice_eq(cell.value, wanted->member->value));
-				break;
+				if (!gives(wanted->scan, &cell))
+					break;
+				*wanted->shown_by = *get;
+				return wanted->member == NULL || (!get->key_only && !wc_slice_eq(cell.value, wanted->member->value));
 			case WC_BLOCK_DONE:
 				return false;
 			case WC_BLOCK_CORRUPT:
@@ -177,7 +179,8 @@ is_shown(const WcClientModify *modify, WcItem *member, Wanted *wanted)
 	WcDecoder	d = wc_decoder(modify->items);
 	WcError		err;
 
-	*wanted = (Wanted) {scan};
+	wanted->scan = scan;
+	wanted->member = NULL;
 	if (modify->items.len == 0 || !scan->rows_by_existence || scan->filter != NULL)
 		return false;
 	if (modify->kind == WC_MODIFY_ITEMS)
@@ -187,25 +190,33 @@ is_shown(const WcClientModify *modify, WcItem *member, Wanted *wanted)
 }
 
 /*
- * Changes the row without the engine, if shared memory has an answer that shows that it is to be changed.
+ * Changes the row without the engine, if shared memory, or the session itself, has an answer that shows that it is to be changed.
  * False: the row is not locked; if there is no *holder, which has locked it and runs, the engine must be asked; *keep: it should
  * answer the Get in advance, for the next change.
  */
 static bool
-modify_claimed(const WcClientModify *modify, bool *keep, uint64 *holder)
+modify_claimed(const WcTableDesc *table, const WcClientModify *modify, bool *keep, uint64 *holder)
 {
 	const WcScan *scan = modify->scan;
 	WcSlice		row = scan->ranges[0].start;
 	WcItem		member;
-	Wanted		wanted;
+	WcScan		shown_by;
+	Wanted		wanted = {.shown_by = &shown_by};
 	WcDriverOpen open = {.scan = scan,.clock_offset_us = wc_client_clock_offset_us()};
 	WcDriverClaim claim = {.shows = shows_enough,.arg = &wanted,.held = wc_rows_held(scan->table_id, row, modify->mode)};
 	WcDriverLocker locker;
 
 	*keep = false;
 	*holder = 0;
-	if (!is_shown(modify, &member, &wanted) || wc_batch_may_write(scan->table_id, row))
+	if (!is_shown(modify, &member, &wanted))
 		return false;
+	if (wc_batch_may_write(scan->table_id, row))
+	{
+		if (!claim.held || !wc_own_shows(scan->table_id, row, modify->cid, shows_enough, &wanted))
+			return false;
+		write_row(modify);
+		return true;
+	}
 	locker = wc_row_locker(modify->mode);
 	if (!wc_driver()->claim(&open, &locker, &claim))
 	{
@@ -217,6 +228,7 @@ modify_claimed(const WcClientModify *modify, bool *keep, uint64 *holder)
 		wc_driver()->claim_end(true);
 	wc_rows_note_locked();
 	wc_rows_note_held(scan->table_id, row, modify->mode, false);
+	wc_own_note(table, &shown_by, claim.answer);
 	write_row(modify);
 	return true;
 }
@@ -242,7 +254,7 @@ wc_client_modify_row(const WcTableDesc *table, const WcClientModify *modify, uin
 	wc_following_await_catalog(MyDatabaseId);
 	for (;;)
 	{
-		if (modify_claimed(modify, &keep, &holder))
+		if (modify_claimed(table, modify, &keep, &holder))
 		{
 			wc_row_wait_over(&wait);
 			*rows = 1;

@@ -227,6 +227,13 @@ take(const WcTableDesc *table, const WcScan *scan, const WcDriverLocker *locker,
 	WcClientScan *taken;
 	bool		keep = false;
 
+	memset(result, 0, sizeof(*result));
+	if (writes && wc_rows_held(table->id, scan->ranges[0].start, locker->mode) &&
+		(taken = wc_scan_own(scan, cid, context)) != NULL)
+	{
+		result->taken = true;
+		return taken;
+	}
 	for (;;)
 	{
 		result->holder = 0;
@@ -243,6 +250,8 @@ take(const WcTableDesc *table, const WcScan *scan, const WcDriverLocker *locker,
 	wc_row_wait_over(&wait);
 	if (taken != NULL && result->check)
 		wc_batch_must_be_checked();
+	if (taken != NULL && result->taken && !writes && locker->mode >= WC_LOCK_NO_KEY_UPDATE)
+		wc_scan_note_own(taken, table, scan);
 	return taken;
 }
 

@@ -153,6 +153,49 @@ scan_beside(const WcDriverOpen *open, const WcExtent *written, MemoryContext con
 	return NULL;
 }
 
+/* The driver's block has the whole answer. */
+static void
+begin_answer(WcClientScan *s)
+{
+	if (s->driver.block.failed)
+		wc_raise_no_memory();
+	s->driver.block_len = s->driver.block.len;
+	s->driver.complete = true;
+	open_block(s);
+}
+
+/* A scan whose answer the session knows, without the driver; NULL: it does not. */
+static WcClientScan *
+scan_own(const WcScan *scan, uint64 snapshot, CommandId cid, MemoryContext context)
+{
+	static WcBuf block = WC_BUF_INIT;
+	WcClientScan *s;
+
+	wc_buf_reset(&block, WC_BATCH_CHUNK);
+	if (wc_driver_of(scan->table_id) != wc_driver() || wc_client_read_timestamp() != WC_TS_LATEST ||
+		!wc_own_find(scan, snapshot, cid, &block) || block.failed)
+		return NULL;
+	s = make_scan(wc_driver(), context);
+	wc_buf_append_slice(&s->driver.block, wc_buf_slice(&block));
+	begin_answer(s);
+	return s;
+}
+
+WcClientScan *
+wc_scan_own(const WcScan *scan, CommandId cid, MemoryContext context)
+{
+	return scan_own(scan, 0, cid, context);
+}
+
+void
+wc_scan_note_own(WcClientScan *s, const WcTableDesc *table, const WcScan *scan)
+{
+	if (!s->row_read)
+		s->row_read = wc_client_next_row(s, &s->row);
+	if (s->row_read && s->driver.complete)
+		wc_own_note(table, scan, wc_slice(s->driver.block.data, s->driver.block_len));
+}
+
 WcClientScan *
 wc_client_scan_quiet(const WcScan *scan, CommandId cid, uint64 rows_hint, MemoryContext context)
 {
@@ -163,8 +206,10 @@ wc_client_scan_quiet(const WcScan *scan, CommandId cid, uint64 rows_hint, Memory
 	WcExtent	written;
 	WcClientScan *s;
 
-	if (driver->is_quiet == NULL || wc_client_read_timestamp() != WC_TS_LATEST || may_see_own(scan) || RecoveryInProgress())
+	if (driver->is_quiet == NULL || wc_client_read_timestamp() != WC_TS_LATEST || RecoveryInProgress())
 		return NULL;
+	if (may_see_own(scan))
+		return scan_own(scan, 0, cid, context);
 	wc_xact_join();
 	wc_following_await_catalog(MyDatabaseId);
 	if (!driver->is_quiet(&open, &written))
@@ -172,17 +217,6 @@ wc_client_scan_quiet(const WcScan *scan, CommandId cid, uint64 rows_hint, Memory
 	s = make_scan(driver, context);
 	driver->scan_open(&s->driver, &open);
 	return s;
-}
-
-/* The driver's block has the whole answer. */
-static void
-begin_answer(WcClientScan *s)
-{
-	if (s->driver.block.failed)
-		wc_raise_no_memory();
-	s->driver.block_len = s->driver.block.len;
-	s->driver.complete = true;
-	open_block(s);
 }
 
 /* The answer to a Get of a row without columns. */
@@ -254,6 +288,8 @@ wc_client_scan_open(const WcScan *scan, WcClientSnapshot *snapshot, CommandId ci
 	{
 		wc_xact_join();
 		open.own_writes = may_see_own(scan);
+		if (open.own_writes && (s = scan_own(&as_of, open.snapshot, cid, context)) != NULL)
+			return s;
 		if (open.own_writes)
 			wc_batch_send();
 	}

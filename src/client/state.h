@@ -12,6 +12,11 @@
 extern WcClientScan *wc_scan_take(const WcScan *scan, const WcDriverLocker *locker, bool keep, CommandId cid,
 								  MemoryContext context, WcTakeResult *result);
 
+/* A Get, at the newest state, of a row that the transaction has locked and perhaps written, of which it knows the answer (txn/own.c);
+ * NULL: it does not.  And: the answer of a scan that has locked its row, which the transaction has not written, is to be known. */
+extern WcClientScan *wc_scan_own(const WcScan *scan, CommandId cid, MemoryContext context);
+extern void wc_scan_note_own(WcClientScan *scan, const WcTableDesc *table, const WcScan *get);
+
 /* The same without a round trip, of a row that the transaction has not written; result->taken: the row exists and is locked.  NULL:
  * if there is no result->holder, the engine must be asked; *keep: it should keep the answer. */
 extern WcClientScan *wc_scan_claim(const WcScan *scan, const WcDriverLocker *locker, MemoryContext context, bool *keep,

@@ -39,6 +39,7 @@ end_of_transaction(bool committed)
 	wc_batch_forget();
 	wc_writer_locks_forget();
 	wc_rows_forget();
+	wc_own_forget();
 	wc_snapshots_forget();
 	wc_serial_forget();
 	wc_provisional_forget();
@@ -80,6 +81,7 @@ commit_batch(bool prepare)
 	uint64		holder;
 	uint64		xid;
 
+	wc_own_forget();			/* nothing is read any more */
 	if (wc_batch_empty() && !(prepare && wc_rows_locked()))
 	{
 		if (wc_stream_is_written())
@@ -213,6 +215,7 @@ end_savepoint(bool commit)
 	wc_batch_cut(mark);
 	wc_writer_locks_forget();
 	wc_rows_forget_held();
+	wc_own_forget();
 }
 
 static void

@@ -24,7 +24,7 @@ static uint64 writing;			/* the offset of the operations that were begun last */
 static uint32 writing_table;	/* the table of the rows that they write */
 static bool must_be_checked;
 
-static uint64 noted;			/* the operations before this offset are noted: their rows are in the set of written rows (written.c), and in */
+static uint64 noted;			/* the rows of the operations before this offset are among the written ones (written.c), and in */
 static WcExtent extent = {0, UINT64_MAX, 0};
 
 void
@@ -122,6 +122,7 @@ static void
 note_any(void)
 {
 	wc_written_add_any();
+	wc_own_forget();
 	extent = WC_EXTENT_ALL;
 }
 
@@ -136,15 +137,16 @@ note_rows(uint64 at, WcSlice ops)
 	if (noted != at)
 		note_any();
 	wc_extent_add_batch(&extent, ops);
-	while (!wc_written_has_any() && (status = wc_batch_next_op(&d, &op, NULL)) == WC_OK)
+	while ((!wc_written_has_any() || wc_own_any()) && (status = wc_batch_next_op(&d, &op, NULL)) == WC_OK)
 	{
+		wc_own_change(&op);
 		if (op.kind == WC_OP_ROW)
 			wc_written_add(op.table_id, op.row);
 		else
 			wc_written_add_any();
 	}
 	if (status != WC_END)
-		wc_written_add_any();
+		note_any();
 	noted = at + ops.len;
 }
 
@@ -321,6 +323,7 @@ wc_batch_cut(WcBatchMark mark)
 		wc_batch_row_abandon(&builder);
 	settled = Min(settled, mark);
 	noted = Min(noted, mark);
+	wc_own_forget();
 	if (mark >= start)
 	{
 		buffer.len = mark - start;

@@ -64,6 +64,12 @@ wc_snapshot_sent_elsewhere(const WcClientSnapshot *snapshot)
 }
 
 uint64
+wc_snapshot_last(void)
+{
+	return last_number;
+}
+
+uint64
 wc_snapshot_number(const WcClientSnapshot *snapshot)
 {
 	return snapshot->number;

@@ -59,6 +59,8 @@ extern uint64 wc_sent_elsewhere(void);
 /* --- snapshot.c ----------------------------------------------------------------- */
 
 /* The driver's number of the snapshot, 0 for the newest state. */
+/* The number of the last snapshot: later ones are younger. */
+extern uint64 wc_snapshot_last(void);
 extern uint64 wc_snapshot_number(const WcClientSnapshot *snapshot);
 
 /* wc_sent_elsewhere when the snapshot was made. */
@@ -154,7 +156,7 @@ extern void wc_rows_note_same(const WcRowLockRequest *request, WcSlice row);
 extern bool wc_rows_held_same(const WcRowLockRequest *request, WcSlice row);
 
 /* Is this a Get that wants no column, of a row that the transaction has locked, and of which it knows that it exists at the
- * snapshot with this number?  It must have written nothing. */
+ * snapshot with this number?  It must not have written the row. */
 extern bool wc_rows_known(const WcScan *scan, uint64 snapshot);
 
 /* --- provisional.c -------------------------------------------------------------- */
@@ -175,6 +177,28 @@ extern bool wc_written_has_any(void);
 /* False is certain. */
 extern bool wc_written_may_have(uint32 table_id, WcSlice row);
 extern void wc_written_forget(void);
+
+/* --- own.c: rows that the transaction has locked and changed --------------------- */
+
+/* Keeps the answer to a Get of a row that the transaction has locked for changes, and has not written. */
+extern void wc_own_note(const WcTableDesc *table, const WcScan *get, WcSlice answer);
+
+/* Are there any?  And: the transaction's next operation, of which wc_own_find must know. */
+extern bool wc_own_any(void);
+extern void wc_own_change(const WcOp *op);
+
+/*
+ * Appends the answer to the Get at a snapshot, by its number (0: the newest state), with own operations of commands before cid.
+ * False: the session does not know it.
+ */
+extern bool wc_own_find(const WcScan *get, uint64 snapshot, CommandId cid, WcBuf *block);
+
+/* Does `shows` accept an answer to some Get of the row, in the newest state? */
+extern bool wc_own_shows(uint32 table_id, WcSlice row, CommandId cid,
+						 bool (*shows) (const void *arg, const WcScan *get, WcSlice answer), const void *arg);
+
+/* Rows may have been unlocked, or operations rolled back; never fails. */
+extern void wc_own_forget(void);
 
 /* --- batch.c -------------------------------------------------------------------- */
 

@@ -1,0 +1,182 @@
+-- A transaction reads and changes rows again that it has locked and changed before.  The session answers what it knows itself; each
+-- answer must be the one that the engine would give, and that is seen after the commit.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS widecol;
+CREATE SCHEMA own_rows;
+SET search_path = own_rows, public;
+CREATE FOREIGN TABLE own_t (k text OPTIONS (rowkey '1'), v text, w text, x text) SERVER widecol;
+CREATE FOREIGN TABLE own_two (k text OPTIONS (rowkey '1'), v text, w text OPTIONS (family 'second')) SERVER widecol;
+CREATE FOREIGN TABLE own_short (k text OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (families '{"cf": {"ttl": 3600}}');
+INSERT INTO own_t SELECT 'r' || i, 'v' || i, 'w' || i FROM generate_series(1, 5) i;
+INSERT INTO own_two VALUES ('r1', 'v', 'w'), ('r2', 'v', NULL);
+INSERT INTO own_short VALUES ('r1', 'v');
+
+-- other columns than were read before, a column that had no value, one that has none any more
+BEGIN;
+UPDATE own_t SET v = v || '+' WHERE k = 'r1';
+SELECT v FROM own_t WHERE k = 'r1';
+SELECT * FROM own_t WHERE k = 'r1';
+UPDATE own_t SET x = v, v = v || w WHERE k = 'r1' RETURNING *;
+SELECT * FROM own_t WHERE k = 'r1';
+SELECT x, v FROM own_t WHERE k = 'r1';
+UPDATE own_t SET w = 'constant' WHERE k = 'r1';
+SELECT w, x FROM own_t WHERE k = 'r1';
+SELECT count(*) FROM own_t WHERE k = 'r1';
+UPDATE own_t SET w = NULL WHERE k = 'r1';
+SELECT * FROM own_t WHERE k = 'r1';
+UPDATE own_t SET v = coalesce(w, 'none') WHERE k = 'r1';
+SELECT * FROM own_t WHERE k = 'r1' AND v = 'none';
+SELECT * FROM own_t WHERE k = 'r1' AND v = 'some';
+COMMIT;
+SELECT * FROM own_t WHERE k = 'r1';
+
+-- the same rows in one statement: each part sees the state before
+BEGIN;
+UPDATE own_t SET v = v || '+' WHERE k = 'r2';
+WITH u AS (UPDATE own_t SET v = v || '+' WHERE k = 'r2' RETURNING v) SELECT u.v, t.v FROM u, own_t t WHERE t.k = 'r2';
+SELECT v FROM own_t WHERE k = 'r2';
+DECLARE c CURSOR FOR SELECT t.v FROM generate_series(1, 3) g, LATERAL (SELECT v FROM own_t WHERE k = 'r' || (g % 2 + 2)) t;
+FETCH 1 FROM c;
+UPDATE own_t SET v = v || 'later' WHERE k = 'r2';
+FETCH 2 FROM c;
+CLOSE c;
+SELECT v FROM own_t WHERE k = 'r2';
+ROLLBACK;
+
+-- savepoints
+BEGIN;
+UPDATE own_t SET v = v || 'a' WHERE k = 'r3';
+SAVEPOINT s;
+UPDATE own_t SET v = v || 'b' WHERE k = 'r3' RETURNING v;
+SELECT v FROM own_t WHERE k = 'r3';
+ROLLBACK TO s;
+SELECT v FROM own_t WHERE k = 'r3';
+UPDATE own_t SET v = v || 'c' WHERE k = 'r3' RETURNING v;
+SAVEPOINT s;
+UPDATE own_t SET v = v || 'd' WHERE k = 'r3';
+RELEASE s;
+SELECT v FROM own_t WHERE k = 'r3';
+COMMIT;
+SELECT v FROM own_t WHERE k = 'r3';
+
+-- deleted, inserted again, moved
+BEGIN;
+UPDATE own_t SET v = v || 'a', x = 'x' WHERE k = 'r4';
+DELETE FROM own_t WHERE k = 'r4';
+SELECT * FROM own_t WHERE k = 'r4';
+UPDATE own_t SET v = v || 'b' WHERE k = 'r4' RETURNING v;
+INSERT INTO own_t VALUES ('r4', 'new');
+SELECT * FROM own_t WHERE k = 'r4';
+UPDATE own_t SET w = v || 'er' WHERE k = 'r4';
+SELECT * FROM own_t WHERE k = 'r4';
+UPDATE own_t SET v = v || 'a' WHERE k = 'r5';
+UPDATE own_t SET k = 'r6', v = v || 'b' WHERE k = 'r5';
+SELECT * FROM own_t WHERE k IN ('r5', 'r6');
+SELECT * FROM own_t WHERE k = 'r5';
+SELECT * FROM own_t WHERE k = 'r6';
+UPDATE own_t SET v = 'all' WHERE k > 'r3';
+SELECT * FROM own_t WHERE k = 'r4';
+ROLLBACK;
+
+-- cells of later times, and delete markers of later times, hide what is written now
+SELECT widecol.put('own_t', 'f1', 'cf:v', 'future', 4000000000000000), widecol.put('own_t', 'f1', 'cf:w', 'now'),
+       widecol.put('own_t', 'f2', 'cf:w', 'now'), widecol.delete('own_t', 'f2', 'cf:v', 4000000000000000),
+       widecol.put('own_t', 'f3', 'cf:w', 'far', 4000000000000002), widecol.delete_family('own_t', 'f3', 'cf', 4000000000000001);
+BEGIN;
+UPDATE own_t SET v = w || '+' WHERE k = 'f1';
+SELECT v, w FROM own_t WHERE k = 'f1';
+UPDATE own_t SET v = w || '+' WHERE k = 'f2';
+SELECT v, w FROM own_t WHERE k = 'f2';
+UPDATE own_t SET v = w || '+' WHERE k = 'f3';
+SELECT v, w FROM own_t WHERE k = 'f3';
+UPDATE own_t SET x = coalesce(v, 'none') WHERE k IN ('f1', 'f2', 'f3');
+COMMIT;
+SELECT k, v, w, x FROM own_t WHERE k LIKE 'f%' ORDER BY k;
+SELECT widecol.put('own_two', 'm', 'cf:v', 'v'), widecol.delete_family('own_two', 'm', 'second', 4000000000000000);
+BEGIN;
+UPDATE own_two SET w = v || '+' WHERE k = 'm';
+SELECT * FROM own_two WHERE k = 'm';
+COMMIT;
+SELECT * FROM own_two WHERE k = 'm';
+
+-- two families, one of them without a cell
+BEGIN;
+UPDATE own_two SET v = coalesce(w, '') || '+' WHERE k IN ('r1', 'r2');
+UPDATE own_two SET v = v || '+' WHERE k = 'r1';
+UPDATE own_two SET w = coalesce(w, v) WHERE k = 'r2';
+SELECT * FROM own_two WHERE k = 'r1';
+SELECT * FROM own_two WHERE k = 'r2';
+SELECT w FROM own_two WHERE k = 'r2';
+COMMIT;
+SELECT * FROM own_two WHERE k = 'r2';
+
+-- changes by functions: cells with timestamps, deletes, counters
+BEGIN;
+UPDATE own_t SET v = v || '+' WHERE k = 'r2';
+SELECT widecol.put('own_t', 'r2', 'cf:v', 'old', 1);
+SELECT v FROM own_t WHERE k = 'r2';
+SELECT widecol.put('own_t', 'r2', 'cf:v', 'put');
+SELECT v FROM own_t WHERE k = 'r2';
+UPDATE own_t SET v = v || '+' WHERE k = 'r2';
+SELECT widecol.append('own_t', 'r2', 'cf:v', '!');
+SELECT v FROM own_t WHERE k = 'r2';
+UPDATE own_t SET v = v || '+' WHERE k = 'r2' RETURNING v;
+SELECT widecol.delete('own_t', 'r2', 'cf:v');
+SELECT v, w FROM own_t WHERE k = 'r2';
+UPDATE own_t SET v = v || '+', w = w || '+' WHERE k = 'r2' RETURNING v, w;
+SELECT widecol.incr('own_t', 'r2', 'cf:n');
+SELECT v, w FROM own_t WHERE k = 'r2';
+COMMIT;
+SELECT v, w FROM own_t WHERE k = 'r2';
+
+-- a cell that expires
+BEGIN;
+UPDATE own_short SET v = v || '+' WHERE k = 'r1';
+SELECT v FROM own_short WHERE k = 'r1';
+UPDATE own_t SET v = w || '+' WHERE k = 'r2';
+SELECT widecol.put('own_t', 'r2', 'cf:v', 'gone', ttl => interval '1 hour');
+SELECT v FROM own_t WHERE k = 'r2';
+COMMIT;
+
+-- another foreign table of the same stored table; the table emptied, and filled again
+CREATE FOREIGN TABLE own_other (k text OPTIONS (rowkey '1'), v text, x text) SERVER widecol OPTIONS ("table" 'own_t');
+BEGIN;
+UPDATE own_t SET v = w || '+' WHERE k = 'r2';
+SELECT * FROM own_other WHERE k = 'r2';
+UPDATE own_other SET x = v || '+' WHERE k = 'r2';
+SELECT * FROM own_t WHERE k = 'r2';
+TRUNCATE own_t;
+SELECT * FROM own_t WHERE k = 'r2';
+INSERT INTO own_t VALUES ('r2', 'again');
+UPDATE own_t SET v = v || '+' WHERE k = 'r2';
+SELECT * FROM own_t WHERE k = 'r2';
+ROLLBACK;
+
+-- more rows than the session remembers, each changed three times
+BEGIN;
+DO $$
+BEGIN
+	INSERT INTO own_t SELECT 'm' || i, '0' FROM generate_series(100, 199) i;
+	FOR pass IN 1 .. 3 LOOP
+		FOR i IN 100 .. 199 LOOP
+			UPDATE own_t SET v = (v::int + i)::text WHERE k = 'm' || i;
+			PERFORM FROM own_t WHERE k = 'm' || i AND v = (pass * i)::text;
+			IF NOT FOUND THEN
+				RAISE 'row m% is not what it should be', i;
+			END IF;
+		END LOOP;
+	END LOOP;
+END $$;
+COMMIT;
+SELECT count(*), sum(v::int) FROM own_t WHERE k LIKE 'm%';
+
+-- above READ COMMITTED
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+UPDATE own_t SET v = v || '+' WHERE k = 'm100' RETURNING v;
+SELECT v FROM own_t WHERE k = 'm100';
+UPDATE own_t SET v = v || '+' WHERE k = 'm100' RETURNING v;
+COMMIT;
+SELECT v FROM own_t WHERE k = 'm100';
+
+DROP SCHEMA own_rows CASCADE;
+SELECT count(widecol.drop_table(t)) FROM unnest('{own_t,own_two,own_short}'::text[]) t;
