@@ -88,7 +88,11 @@ def timed(statements, repeat=1):
 
 
 def pgbench(script, clients, seconds, variables, options=""):
-    """Transactions a second of a script in prepared mode; options: of the server."""
+    """Transactions a second of a script in prepared mode; options: of the server.
+
+    What was written before is on the disk when it begins: else each side would wait for the writes of the one before.
+    """
+    os.sync()
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as f:
         f.write(script)
         f.flush()

@@ -16,6 +16,7 @@ from bench import COLUMNS, KINDS, create, pgbench, psql
 from ratios import keep
 
 RANGE = 100000
+LOOP = 20000
 
 # The reported benchmarks, and the least ratio to heap that packing row must have.
 TARGETS = {
@@ -26,6 +27,8 @@ TARGETS = {
     "UPDATE of 100 k rows, computed": 0.8,
     "DELETE of 100 k rows": 0.8,
     "SELECT FOR UPDATE of one row": None,
+    "SELECT FOR UPDATE of 20 k rows": None,
+    "a loop of UPDATE and SELECT": None,
     "read, modify, write": None,
     "queue": 0.7,
     "TPC-B": None,
@@ -46,6 +49,13 @@ BY_RANGE = {
     "UPDATE of 100 k rows": "UPDATE {t} SET c3 = 7 WHERE id >= {first} AND id < {last}",
     "UPDATE of 100 k rows, computed": "UPDATE {t} SET c3 = c3 + 1 WHERE id >= {first} AND id < {last}",
     "DELETE of 100 k rows": "DELETE FROM {t} WHERE id >= {first} AND id < {last}",
+}
+
+# Rows that one transaction locks, or changes and reads again, one after the other.
+ONE_BY_ONE = {
+    "SELECT FOR UPDATE of 20 k rows": "SELECT count(c3) FROM (SELECT * FROM {t} WHERE id >= {first} AND id < {last} FOR UPDATE) x",
+    "a loop of UPDATE and SELECT": "DO $$ BEGIN FOR i IN {first} .. {last} - 1 LOOP UPDATE {t} SET c3 = c3 + 1 WHERE id = i; "
+                                   "PERFORM c3 FROM {t} WHERE id = i; END LOOP; END $$",
 }
 
 # A job is taken from the front, another one comes to the end.
@@ -143,6 +153,15 @@ class Changes:
                 else:
                     self.settle()
 
+    def one_by_one(self):
+        for what, statement in ONE_BY_ONE.items():
+            for clients in (1, 2):
+                n = min(LOOP, self.args.rows // clients)
+                for kind in KINDS:
+                    scripts = [statement.format(t=f"b_{kind}", first=i * n, last=(i + 1) * n) for i in range(clients)]
+                    self.note(what, clients, kind, clients * n / together(scripts))
+        self.settle()
+
     def load_tpcb(self):
         for kind in KINDS:
             psql(f"CREATE DATABASE tpcb_{kind}")
@@ -211,6 +230,7 @@ def main():
     for _ in range(changes.args.rounds):
         changes.by_key()
         changes.by_range()
+        changes.one_by_one()
         changes.queue()
         changes.tpcb()
     changes.report()

@@ -78,6 +78,7 @@ class Ycsb:
                 with open(path, "w", encoding="ascii") as file:
                     file.write(script.format(t=f"y_{kind}"))
                 command += ["-f", f"{path}@{weight}"]
+            os.sync()   # what the run before has written is not this run's
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
             if done.returncode != 0:
                 sys.exit("pgbench failed:\n" + done.stdout + done.stderr)
