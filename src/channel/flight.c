@@ -64,6 +64,10 @@
  * another one that waits. */
 #define AWAITED_US 20000
 
+/* So many commits wake it after a statement has waited for a row whose transaction had ended: where that is seldom, the other commits
+ * are better applied several together. */
+#define ROW_WAKES 16
+
 static WcFollowing *following;
 static WcFlight *places;
 static WcClaims *claims;
@@ -443,6 +447,7 @@ wc_following_await_briefly(uint64 xid, int ms)
 
 	if (place == WC_FLIGHT_NONE)
 		return false;
+	atomic_store_explicit(&following->wakes, ROW_WAKES, memory_order_relaxed);
 	wc_following_wake();
 	atomic_fetch_add(&following->readers, 1);
 	pgstat_report_wait_start(wc_shmem_wait_event(WC_WAIT_ROW_LOCK));
@@ -525,9 +530,12 @@ wc_following_await_room(void)
 }
 
 static bool
-was_awaited(void)
+is_awaited(void)
 {
-	return wc_clock_monotonic_us() - atomic_load_explicit(&following->awaited_us, memory_order_relaxed) < AWAITED_US;
+	if (wc_clock_monotonic_us() - atomic_load_explicit(&following->awaited_us, memory_order_relaxed) < AWAITED_US)
+		return true;
+	return atomic_load_explicit(&following->wakes, memory_order_relaxed) > 0 &&
+		atomic_fetch_sub_explicit(&following->wakes, 1, memory_order_relaxed) > 0;
 }
 
 void
@@ -541,7 +549,7 @@ wc_following_note_commit(void)
 			   !atomic_compare_exchange_weak(&following->asynchronous, &last, XactLastCommitEnd))
 			;
 	}
-	if (atomic_load(&following->asleep) != 0 || wc_flight_count(places) >= WAKE_AT || was_awaited())
+	if (atomic_load(&following->asleep) != 0 || wc_flight_count(places) >= WAKE_AT || is_awaited())
 		wc_following_wake();
 }
 

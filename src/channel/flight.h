@@ -35,6 +35,7 @@ typedef struct WcFollowing
 	_Atomic uint32_t asleep;	/* the follower looks at the log when it is woken, and seldom otherwise */
 	_Atomic uint32_t waker_cpu; /* the processor on which the follower was woken last, and 1; 0: none */
 	_Atomic int64_t awaited_us; /* when a process last waited for a place (wc_clock_monotonic_us) */
+	_Atomic int32_t wakes;		/* so many commits still wake the follower, since a statement has waited for a row; not positive: none */
 	_Atomic uint32_t replays;	/* the engine is a standby's, or has not taken over since the promotion */
 	_Atomic uint32_t readers;	/* processes that wait for a place to be freed */
 	_Atomic uint64_t asynchronous;	/* the last commit that was not on disk when it ended (synchronous_commit = off) */
