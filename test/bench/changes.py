@@ -141,26 +141,22 @@ class Changes:
                                                            {"rows": self.args.rows, "i": 0, "clients": clients}))
         self.refill()
 
+    def at_once(self, what, statement, rows, afterwards):
+        """A statement of so many rows, by one session, and by two at once on rows of their own."""
+        for clients in (1, 2):
+            n = min(rows, self.args.rows // clients)
+            for kind in KINDS:
+                scripts = [statement.format(t=f"b_{kind}", first=i * n, last=(i + 1) * n) for i in range(clients)]
+                self.note(what, clients, kind, clients * n / together(scripts))
+            afterwards()
+
     def by_range(self):
         for what, statement in BY_RANGE.items():
-            for clients in (1, 2):
-                n = min(RANGE, self.args.rows // clients)
-                for kind in KINDS:
-                    scripts = [statement.format(t=f"b_{kind}", first=i * n, last=(i + 1) * n) for i in range(clients)]
-                    self.note(what, clients, kind, clients * n / together(scripts))
-                if what.startswith("DELETE"):
-                    self.refill()
-                else:
-                    self.settle()
+            self.at_once(what, statement, RANGE, self.refill if what.startswith("DELETE") else self.settle)
 
     def one_by_one(self):
         for what, statement in ONE_BY_ONE.items():
-            for clients in (1, 2):
-                n = min(LOOP, self.args.rows // clients)
-                for kind in KINDS:
-                    scripts = [statement.format(t=f"b_{kind}", first=i * n, last=(i + 1) * n) for i in range(clients)]
-                    self.note(what, clients, kind, clients * n / together(scripts))
-        self.settle()
+            self.at_once(what, statement, LOOP, self.settle)
 
     def load_tpcb(self):
         for kind in KINDS:

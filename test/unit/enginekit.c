@@ -357,6 +357,18 @@ kit_point(Kit *kit, bool own)
 	return at;
 }
 
+WcStatus
+kit_first_block(Kit *kit, const WcScan *s, size_t bytes, uint64_t rows_max, WcBlockReader *reader, WcBuf *block, WcScanner **scanner)
+{
+	WcReadPoint at = kit_point(kit, false);
+	WcStatus	status;
+
+	assert_ok(kit, wc_scanner_open(wc_engine_storage(kit->engine), s, &at, scanner, &kit->err));
+	status = wc_scanner_next(*scanner, block, bytes, rows_max, &kit->err);
+	assert_ok(kit, wc_block_open(reader, wc_buf_slice(block), &kit->err));
+	return status;
+}
+
 static void
 append(Kit *kit, const char *format,...)
 {

@@ -84,6 +84,10 @@ extern const char *kit_scan_with(Kit *kit, const WcScan *scan, const WcReadPoint
 extern const char *kit_scan_as(Kit *kit, bool own, const WcScan *scan);
 extern WcReadPoint kit_point(Kit *kit, bool own);
 
+/* Opens a scanner and takes its first block, about so many bytes and at most so many rows (0: no limit); the status as of that. */
+extern WcStatus kit_first_block(Kit *kit, const WcScan *s, size_t bytes, uint64_t rows_max, WcBlockReader *reader, WcBuf *block,
+								WcScanner **scanner);
+
 /* The same in blocks of so many bytes (a cell more at most). */
 extern const char *kit_scan_in_blocks(Kit *kit, const WcScan *scan, const WcReadPoint *at, size_t bytes);
 

@@ -21,19 +21,6 @@ fill(Kit *kit, uint8_t packing)
 	kit_commit(kit);
 }
 
-/* Opens a scanner and takes its first block, about so many bytes; status as of that. */
-static WcStatus
-first_block(Kit *kit, const WcScan *s, size_t bytes, WcBlockReader *reader, WcBuf *block, WcScanner **scanner)
-{
-	WcReadPoint at = kit_point(kit, false);
-	WcStatus	status;
-
-	assert_ok(kit, wc_scanner_open(wc_engine_storage(kit->engine), s, &at, scanner, &kit->err));
-	status = wc_scanner_next(*scanner, block, bytes, 0, &kit->err);
-	assert_ok(kit, wc_block_open(reader, wc_buf_slice(block), &kit->err));
-	return status;
-}
-
 static bool
 has_commit_times(Kit *kit, const WcScan *s)
 {
@@ -42,7 +29,7 @@ has_commit_times(Kit *kit, const WcScan *s)
 	WcScanner  *scanner;
 	bool		has;
 
-	(void) first_block(kit, s, 1000, &reader, &block, &scanner);
+	(void) kit_first_block(kit, s, 1000, 0, &reader, &block, &scanner);
 	has = reader.commit_times;
 	wc_scanner_close(scanner);
 	wc_buf_free(&block);
@@ -130,7 +117,7 @@ a_block_that_continues_a_row_tells_no_times(void **state)
 		s.columns = columns;
 		s.nranges = 2;
 		s.ranges = both;
-		assert_int_equal(first_block(&kit, &s, 100, &reader, &block, &scanner), WC_OK);
+		assert_int_equal(kit_first_block(&kit, &s, 100, 0, &reader, &block, &scanner), WC_OK);
 		assert_true(reader.open && !reader.commit_times);
 		wc_buf_reset(&block, SIZE_MAX);
 		assert_int_equal(wc_scanner_next(scanner, &block, 100, 0, &kit.err), WC_END);

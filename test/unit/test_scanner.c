@@ -126,20 +126,6 @@ test_ttl_of_rows(void **state)
 
 /* --- blocks ---------------------------------------------------------------*/
 
-/* Opens a scanner and takes its first block; status as of that. */
-static WcStatus
-first_block(Kit *kit, const WcScan *s, size_t bytes, uint64_t rows_max, WcBlockReader *reader,
-			WcBuf *block, WcScanner **scanner)
-{
-	WcReadPoint at = kit_point(kit, false);
-	WcStatus	status;
-
-	assert_ok(kit, wc_scanner_open(wc_engine_storage(kit->engine), s, &at, scanner, &kit->err));
-	status = wc_scanner_next(*scanner, block, bytes, rows_max, &kit->err);
-	assert_ok(kit, wc_block_open(reader, wc_buf_slice(block), &kit->err));
-	return status;
-}
-
 /* A point read's first block says that it was all; so does a row limit's. */
 static void
 test_end_is_said_at_once(void **state)
@@ -158,22 +144,22 @@ test_end_is_said_at_once(void **state)
 		wc_scan_init(&s, kit.table);
 		s.nranges = 1;
 		s.ranges = &point;
-		assert_int_equal(first_block(&kit, &s, 4096, 0, &reader, &block, &scanner), WC_END);
+		assert_int_equal(kit_first_block(&kit, &s, 4096, 0, &reader, &block, &scanner), WC_END);
 		assert_true(reader.end);
 		wc_scanner_close(scanner);
 		s.ranges = &absent;
 		block.len = 0;
-		assert_int_equal(first_block(&kit, &s, 4096, 0, &reader, &block, &scanner), WC_END);
+		assert_int_equal(kit_first_block(&kit, &s, 4096, 0, &reader, &block, &scanner), WC_END);
 		assert_true(reader.end);
 		wc_scanner_close(scanner);
 		wc_scan_init(&s, kit.table);
 		s.row_limit = 2;
 		block.len = 0;
-		assert_int_equal(first_block(&kit, &s, 4096, 2, &reader, &block, &scanner), WC_END);
+		assert_int_equal(kit_first_block(&kit, &s, 4096, 2, &reader, &block, &scanner), WC_END);
 		wc_scanner_close(scanner);
 		block.len = 0;
 		s.row_limit = 0;
-		assert_int_equal(first_block(&kit, &s, 4096, 2, &reader, &block, &scanner), WC_OK);
+		assert_int_equal(kit_first_block(&kit, &s, 4096, 2, &reader, &block, &scanner), WC_OK);
 		assert_false(reader.end);
 		wc_scanner_close(scanner);
 		wc_buf_free(&block);
@@ -525,7 +511,7 @@ test_work_done(void **state)
 	fill(&kit, WC_PACKING_ROW);
 	wc_scan_init(&s, kit.table);
 	s.rows_by_existence = true;
-	assert_int_equal(first_block(&kit, &s, 4096, 0, &reader, &block, &scanner), WC_END);
+	assert_int_equal(kit_first_block(&kit, &s, 4096, 0, &reader, &block, &scanner), WC_END);
 	wc_scanner_stats(scanner, &stats);
 	assert_int_equal(stats.rows_returned, 4);
 	assert_int_equal(stats.cells_returned, 0);
@@ -538,7 +524,7 @@ test_work_done(void **state)
 	s.ncolumns = 1;
 	s.columns = &column;
 	block.len = 0;
-	assert_int_equal(first_block(&kit, &s, 4096, 0, &reader, &block, &scanner), WC_END);
+	assert_int_equal(kit_first_block(&kit, &s, 4096, 0, &reader, &block, &scanner), WC_END);
 	wc_scanner_stats(scanner, &stats);
 	assert_int_equal(stats.rows_returned, 1);
 	assert_int_equal(stats.cells_returned, 1);
@@ -573,7 +559,7 @@ test_measured(void **state)
 			wc_scan_init(&s, kit.table);
 			s.measured = i > 0;
 			block.len = 0;
-			assert_int_equal(first_block(&kit, &s, 4096, 0, &reader, &block, &scanner), WC_END);
+			assert_int_equal(kit_first_block(&kit, &s, 4096, 0, &reader, &block, &scanner), WC_END);
 			wc_scanner_stats(scanner, &stats[i]);
 			wc_scanner_close(scanner);
 			assert_int_equal(stats[i].rows_returned, 3);
@@ -638,7 +624,7 @@ test_page_over_lanes(void **state)
 			s.reversed = reversed == 1;
 			s.row_limit = PAGE;
 			block.len = 0;
-			assert_int_equal(first_block(&kit, &s, 4096, 0, &reader, &block, &scanner), WC_END);
+			assert_int_equal(kit_first_block(&kit, &s, 4096, 0, &reader, &block, &scanner), WC_END);
 			for (int i = 0; i < PAGE; i++)
 			{
 				char		number[8];

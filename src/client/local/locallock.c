@@ -141,4 +141,3 @@ wc_local_claim_same(uint64 snapshot, uint32 table_id, WcSlice row, const WcDrive
 		wc_claim_end(same);
 	return same;
 }
-

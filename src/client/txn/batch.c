@@ -24,8 +24,8 @@ static uint64 writing;			/* the offset of the operations that were begun last */
 static uint32 writing_table;	/* the table of the rows that they write */
 static bool must_be_checked;
 
-static uint64 noted;			/* the rows of the operations before this offset are among the written ones (written.c), and in */
-static WcExtent extent = {0, UINT64_MAX, 0};
+static uint64 noted;			/* the rows of the operations before this offset are in the set of written rows (written.c), and in `extent` */
+static WcExtent extent = {0, UINT64_MAX, 0};	/* has these rows, and perhaps others */
 
 void
 wc_client_require_writable(void)

@@ -77,8 +77,8 @@ wc_own_any(void)
 static bool
 is_plain_get(const WcScan *scan)
 {
-	if (scan->ncolumns > COLUMNS_MAX || scan->nranges != 1 || !wc_range_is_point(&scan->ranges[0]) || !scan->rows_by_existence || scan->versions != 1 ||
-		scan->uncapped || scan->ts_min != 0 || scan->ts_max != WC_TS_LATEST || scan->filter_ts_min != 0 ||
+	if (scan->ncolumns > COLUMNS_MAX || scan->nranges != 1 || !wc_range_is_point(&scan->ranges[0]) ||
+		!scan->rows_by_existence || scan->versions != 1 || scan->uncapped || scan->ts_min != 0 || scan->ts_max != WC_TS_LATEST || scan->filter_ts_min != 0 ||
 		scan->filter_ts_max != WC_TS_LATEST || scan->as_of_ts != WC_TS_LATEST || scan->raw || scan->want_ts || scan->key_only ||
 		scan->measured || scan->row_limit != 0 || scan->row_offset != 0 || scan->column_limit != 0 || scan->column_offset != 0 ||
 		scan->filter != NULL || scan->filter_text.len > 0 || scan->aggregation != NULL || scan->distinct_parts > 0)
