@@ -30,8 +30,12 @@ void
 wc_runend_uncount(EState *estate)
 {
 	/* of a statement that a rule has added no rows are counted */
-	if (estate->es_plannedstmt->canSetTag)
-		estate->es_processed--;
+	if (!estate->es_plannedstmt->canSetTag)
+		return;
+	estate->es_processed--;
+#if PG_VERSION_NUM >= 160000
+	estate->es_total_processed--;
+#endif
 }
 
 static void
