@@ -530,6 +530,18 @@ wc_engine_applied_position(WcEngine *engine)
 	return engine->applied;
 }
 
+uint32_t
+wc_engine_timeline(const WcEngine *engine)
+{
+	return engine->timeline;
+}
+
+void
+wc_engine_set_timeline(WcEngine *engine, uint32_t timeline)
+{
+	engine->timeline = timeline;
+}
+
 WcStatus
 wc_engine_disown(WcEngine *engine, WcError *err)
 {

@@ -253,6 +253,13 @@ typedef struct WcWriteWatch
 extern void wc_engine_watch(WcEngine *engine, const WcWriteWatch *watch);
 extern uint64_t wc_engine_applied_position(WcEngine *engine);
 
+/*
+ * The timeline of the server's log (a number of the server's; 0: not known) to which the applied position belongs, or one that goes
+ * on behind the position.  wc_engine_set_timeline: called before a commit or step of another timeline is handed in.  Any thread.
+ */
+extern uint32_t wc_engine_timeline(const WcEngine *engine);
+extern void wc_engine_set_timeline(WcEngine *engine, uint32_t timeline);
+
 /* The store does not fit the cluster's log: the next opening takes the newest image instead (engine/README, "Images").  Durable. */
 extern WcStatus wc_engine_disown(WcEngine *engine, WcError *err) WC_WARN_UNUSED;
 

@@ -28,6 +28,7 @@
 #define END_PATIENCE_US 100000
 #define END_LOOK_US 20
 
+static WcEngine *engine;
 static WcServer *server;
 static WcFollower *follower;
 static uint64 oldest_running;
@@ -99,8 +100,15 @@ on_running(void *arg, uint64 next, const uint64 *xids, uint32 n, XLogRecPtr posi
 	wc_server_log_running(server, next, xids, n);
 }
 
+static void
+on_timeline(void *arg, TimeLineID timeline)
+{
+	wc_engine_set_timeline(engine, timeline);
+}
+
 static const WcFollowerOps ops = {
 	.record = on_record,
+	.timeline = on_timeline,
 	.commit = on_commit,
 	.abort = on_abort,
 	.prepare = on_prepare,
@@ -108,10 +116,11 @@ static const WcFollowerOps ops = {
 };
 
 void
-wc_feed_start(WcServer *s, uint32 store, XLogRecPtr from)
+wc_feed_start(WcEngine *e, WcServer *s, XLogRecPtr from)
 {
+	engine = e;
 	server = s;
-	follower = wc_follower_start(&ops, NULL, store, from);
+	follower = wc_follower_start(&ops, NULL, wc_engine_store_id(engine), from);
 	atomic_store(&wc_following()->read_upto, from);
 }
 

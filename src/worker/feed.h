@@ -16,7 +16,7 @@
 #define WC_FOLLOW_EVERY_MS 5
 
 /* Begins to read the log at a position. */
-extern void wc_feed_start(WcServer *server, uint32 store, XLogRecPtr from);
+extern void wc_feed_start(WcEngine *engine, WcServer *server, XLogRecPtr from);
 
 /* Reads on for a while.  True: there is more now. */
 extern bool wc_feed_run(void);

@@ -47,6 +47,7 @@ struct WcFollower
 	XLogReaderState *reader;
 	Pages		pages;
 	XLogRecPtr	position;		/* end of the last record read */
+	TimeLineID	timeline;		/* of the file with its end; 0: none was read */
 	uint64		xid;			/* the greatest full id met so far: ids in the log are near it */
 	MemoryContext context;
 };
@@ -333,6 +334,8 @@ wc_follower_run(WcFollower *f, Size bytes)
 
 	while ((more = read_record(f, &end)))
 	{
+		if (f->timeline != f->reader->seg.ws_tli)
+			f->ops->timeline(f->arg, f->timeline = f->reader->seg.ws_tli);
 		take(f);
 		f->position = f->reader->EndRecPtr;
 		if (f->reader->readRecordBufSize > READER_MEMORY_MAX)

@@ -27,6 +27,9 @@ typedef struct WcFollowerOps
 	/* BATCH, STEP, TICK, BARRIER, GENESIS.  Slices are valid during the call. */
 	void		(*record) (void *arg, const WcLogRecord *r, XLogRecPtr position);
 
+	/* The next records are of this timeline, or were copied to it when it began; called for the first one, too. */
+	void		(*timeline) (void *arg, TimeLineID timeline);
+
 	/* COMMIT and COMMIT PREPARED; time_us: microseconds since 1970. */
 	void		(*commit) (void *arg, uint64 xid, int64 time_us, XLogRecPtr position);
 	void		(*abort) (void *arg, uint64 xid, XLogRecPtr position);

@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "access/timeline.h"
 #include "access/xlog.h"
 #include "access/xlogrecovery.h"
 #include "miscadmin.h"
@@ -62,6 +63,7 @@ begin_log(void)
 
 	XLogFlush(from);
 	begun_anew = true;
+	wc_engine_set_timeline(engine, GetWALInsertionTimeLine());
 	if (wc_engine_begin_log(engine, from, &err) != WC_OK)
 		ereport(ERROR, (errmsg("%s", err.message)));
 	return from;
@@ -197,25 +199,61 @@ await_backlog(void)
 }
 
 /*
- * The log ends before the store: recovery has gone on after a crash, and its target is an earlier one now.  PostgreSQL
- * allows that if no page on disk is later.  The store would take commits for applied that it does not have.  Images
- * are never later than the log.
+ * Is the position one of the server's log?  The log has the timelines of its history, each up to the position where the next one
+ * began.  True if the history is not known: after timeline 1 it has several entries.
  */
-static void
-refuse_to_be_ahead(XLogRecPtr at)
+static bool
+is_in_log(TimeLineID timeline, XLogRecPtr at)
 {
-	XLogRecPtr	end = GetFlushRecPtr(NULL);
+	TimeLineID	now;
+	List	   *history;
+	ListCell   *lc;
+
+	if (RecoveryInProgress())
+		(void) GetXLogReplayRecPtr(&now);
+	else
+		now = GetWALInsertionTimeLine();
+	if (timeline == 0 || timeline == now)
+		return true;
+	history = readTimeLineHistory(now);
+	foreach(lc, history)
+	{
+		const TimeLineHistoryEntry *entry = lfirst(lc);
+
+		if (entry->tli == timeline)
+			return entry->end == InvalidXLogRecPtr || at <= entry->end;
+	}
+	return list_length(history) == 1;
+}
+
+/* Images are never later than the log. */
+static void pg_attribute_noreturn()
+refuse_to_be_ahead(const char *detail)
+{
 	WcError		err;
 
-	if (end >= at)
-		return;
 	if (wc_engine_disown(engine, &err) != WC_OK)
 		ereport(ERROR, (errmsg("%s", err.message)));
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("the stored tables are ahead of the server's log"),
-			 errdetail("They have followed it up to %X/%X, but it ends at %X/%X.", LSN_FORMAT_ARGS(at), LSN_FORMAT_ARGS(end)),
+			 errdetail_internal("%s", detail),
 			 errhint("The next start of the engine begins with their newest image.")));
+}
+
+/*
+ * Recovery has gone on after a crash, and its target is an earlier one now: PostgreSQL allows that if no page on disk is later.  Then
+ * the store has commits that the log does not have, and would take others for applied that it does not have.
+ */
+static void
+require_log(TimeLineID timeline, XLogRecPtr at)
+{
+	if (!RecoveryInProgress() && GetFlushRecPtr(NULL) < at)
+		refuse_to_be_ahead(psprintf("They have followed it up to %X/%X, but it ends at %X/%X.", LSN_FORMAT_ARGS(at),
+									LSN_FORMAT_ARGS(GetFlushRecPtr(NULL))));
+	if (!is_in_log(timeline, at))
+		refuse_to_be_ahead(psprintf("They have followed it up to %X/%X on timeline %u, which it has left before.", LSN_FORMAT_ARGS(at),
+									timeline));
 }
 
 /* A store that is ahead of its node would show what the node has not.  False: the process is to end. */
@@ -231,22 +269,21 @@ await_replay(XLogRecPtr from)
 			return false;
 		wc_checkpoint_delay();
 	}
-	if (!RecoveryInProgress())
-		refuse_to_be_ahead(at);
+	require_log(wc_engine_timeline(engine), at);
 	return true;
 }
 
 /*
  * A standby that starts replays log that the store had applied before, and the follower does not read that log
  * again: places that replay takes for it would never be freed.  So everything that these transactions have
- * written is applied first, and then their places are freed. `from`: where reading began.
+ * written is applied first, and then their places are freed.
  *
  * A transaction that a crash of the primary has cut off may be in progress for a standby, as long as an older
  * transaction is prepared.  So a standby also asks the follower, which knows all transactions that may still commit,
  * once it has read what was replayed when the places were looked at.
  */
 static void
-forget_old_places(XLogRecPtr from)
+forget_old_places(void)
 {
 	uint32		n = 0;
 	WcFlightEntry *old = palloc(wc_flight_nplaces(wc_places()) * sizeof(WcFlightEntry));
@@ -255,8 +292,6 @@ forget_old_places(XLogRecPtr from)
 	XLogRecPtr	end;
 	bool		replayed;		/* all places are of transactions that were replayed */
 
-	if (!await_replay(from))
-		return;
 	for (uint32 place = 0; wc_flight_next(wc_places(), &place, &entry); n++)
 	{
 		old[n] = entry;
@@ -298,7 +333,9 @@ follow(void)
 	}
 	else
 		take_slot(from);
-	wc_feed_start(server, wc_engine_store_id(engine), from);
+	if (!await_replay(from))
+		return;
+	wc_feed_start(engine, server, from);
 	wc_checkpoint_start(engine, server, from);
 	(void) wc_flight_new_generation(wc_places());
 	replaying = RecoveryInProgress();
@@ -306,7 +343,7 @@ follow(void)
 	read_to_end();
 	/* before the log is read once more: a transaction that has committed meanwhile is applied, or has a place */
 	wc_server_take_places(server, replaying);
-	forget_old_places(from);
+	forget_old_places();
 	if (!replaying)
 	{
 		await_old_places();

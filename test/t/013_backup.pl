@@ -221,7 +221,8 @@ $copy->stop('fast');
 $node->safe_psql('postgres', 'DELETE FROM stored_row WHERE k < 0');
 
 # --- recovery to an earlier point than one before, which was cut off --------------------------------------
-# The live database has applied more than the recovery that is cut off has written of heap tables; so PostgreSQL allows it.
+# The live database has applied more than the recovery that is cut off has written of heap tables; so PostgreSQL allows it.  The engine
+# starts when the new timeline is longer than what the live database has followed.
 $node->backup('twice');
 $copy = PostgreSQL::Test::Cluster->new('twice');
 $copy->init_from_backup($node, 'twice', has_streaming => 1);
@@ -237,6 +238,7 @@ rename $copy->data_dir . '/standby.signal', $copy->data_dir . '/recovery.signal'
 $copy->append_conf('postgresql.conf', q{
 primary_conninfo = ''
 restore_command = 'false'
+hot_standby = off
 recovery_target_name = 'early'
 recovery_target_action = 'promote'
 });

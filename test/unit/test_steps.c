@@ -628,14 +628,14 @@ format_1_is_converted(void **state)
 	kit_compact(&kit, true);
 	assert_string_equal(raw(&kit), "r{f:a@20=2}");
 
-	put_catalog(&kit, "F", 1, "\0\0\0\5", 4);
+	put_catalog(&kit, "F", 1, "\0\0\0\6", 4);
 	{
 		WcEngineOptions options = kit_options(&kit);
 		WcEngine   *engine = NULL;
 
 		wc_engine_close(kit.engine);
 		assert_int_equal(wc_engine_open(&options, &engine, &kit.err), WC_UNSUPPORTED);
-		assert_string_equal(kit.err.message, "store has format version 5, this engine reads versions up to 4");
+		assert_string_equal(kit.err.message, "store has format version 6, this engine reads versions up to 5");
 	}
 	kit.engine = NULL;
 	kit_close(&kit);
@@ -675,7 +675,7 @@ format_2_is_converted(void **state)
 	assert_string_equal(raw(&kit), "r{f:a@20=2 f:a@10=1}");
 	value = get_catalog(&kit, "F", 1, &len);
 	assert_int_equal(len, 4);
-	assert_memory_equal(value, "\0\0\0\4", 4);
+	assert_memory_equal(value, "\0\0\0\5", 4);
 	rocksdb_free(value);
 	kit_close(&kit);
 }
@@ -714,6 +714,38 @@ format_3_is_converted(void **state)
 	kit_reopen(&kit);
 	drop_gone(&kit);
 	assert_string_equal(raw(&kit), "r{f:a@1000=late} s{f:a@2000=there}");
+	kit_close(&kit);
+}
+
+/* Format 4 did not say on which timeline the applied position is. */
+static void
+format_4_is_converted(void **state)
+{
+	Kit			kit;
+	uint64_t	applied;
+	size_t		len;
+	char	   *value;
+
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_CELL, 1);
+	wc_engine_set_timeline(kit.engine, 7);
+	kit_put(&kit, "r", 1, "a", 10, "1");
+	kit_commit(&kit);
+	kit_reopen(&kit);
+	assert_int_equal(wc_engine_timeline(kit.engine), 7);
+	applied = wc_engine_applied_position(kit.engine);
+	value = get_catalog(&kit, "S", 1, &len);
+	assert_int_equal(len, 20);
+	put_catalog(&kit, "S", 1, value, 16);
+	put_catalog(&kit, "F", 1, "\0\0\0\4", 4);
+	rocksdb_free(value);
+	for (int i = 0; i < 2; i++)
+	{
+		kit_reopen(&kit);
+		assert_int_equal(wc_engine_timeline(kit.engine), 0);
+		assert_int_equal(wc_engine_applied_position(kit.engine), applied);
+		assert_string_equal(raw(&kit), "r{f:a@10=1}");
+	}
 	kit_close(&kit);
 }
 
@@ -775,6 +807,7 @@ main(void)
 		cmocka_unit_test(format_1_is_converted),
 		cmocka_unit_test(format_2_is_converted),
 		cmocka_unit_test(format_3_is_converted),
+		cmocka_unit_test(format_4_is_converted),
 		cmocka_unit_test(a_wait_for_a_step_can_be_ended)
 	};
 

@@ -9,9 +9,10 @@
 #include "engine/store/rangewatch.h"
 #include "engine/store/state.h"
 
-#define FORMAT_VERSION 4
+#define FORMAT_VERSION 5
 #define FORMAT_VERSION_MIN 1		/* that is converted */
-#define FORMAT_WITH_FLUSHED 2		/* the first that has the mark "flushed" */
+#define FORMAT_WITH_FLUSHED 2		/* the first that has the mark "flushed", */
+#define FORMAT_WITH_UNTIL 4			/* and "oldest until" */
 
 /* First bytes of the keys (engine/README). */
 #define KEY_FORMAT		'F'
@@ -171,6 +172,7 @@ load_entry(struct WcEngine *engine, WcSlice key, WcSlice value, WcError *err)
 		case KEY_STATE:
 			engine->applied = wc_decode_u64(&v);
 			engine->last_ts = (int64_t) wc_decode_u64(&v);
+			engine->timeline = wc_decoder_done(&v) ? 0 : wc_decode_u32(&v);	/* format 4 has none */
 			if (engine->last_ts < 0 || engine->last_ts == WC_TS_LATEST)
 				return wc_error(err, WC_CORRUPT, "the catalog's last timestamp is damaged");
 			break;
@@ -256,7 +258,7 @@ wc_catalog_make(struct WcEngine *engine, WcError *err)
 }
 
 /*
- * Converts stores of older formats.  Format 3 has no mark "oldest until": "oldest" was of cells written at any time, so it
+ * Converts stores of older formats.  Format 4 has no timeline.  Format 3 has no mark "oldest until": "oldest" was of cells written at any time, so it
  * is now of those that are stored.  Format 2 has no heads of rows in packing cell; its rows are read as they are.  Format 1
  * also has only "history from" of a family's marks: its cells counted as flushed when the store was opened.
  */
@@ -270,6 +272,7 @@ wc_catalog_convert(struct WcEngine *engine, WcError *err) WC_UNCHECKED
 		return WC_OK;
 	batch = rocksdb_writebatch_create();
 	put_format(engine, batch);
+	wc_engine_put_state(engine, batch, engine->applied, engine->last_ts);
 	for (size_t t = 0; t < engine->catalog.ntables; t++)
 	{
 		const WcTable *table = engine->catalog.tables[t];
@@ -280,7 +283,7 @@ wc_catalog_convert(struct WcEngine *engine, WcError *err) WC_UNCHECKED
 
 			if (engine->format < FORMAT_WITH_FLUSHED)
 				marks.flushed_ts = engine->last_ts;
-			if (marks.gone.oldest_ts > 0)
+			if (engine->format < FORMAT_WITH_UNTIL && marks.gone.oldest_ts > 0)
 				marks.gone.oldest_until_ts = engine->last_ts;
 			wc_marks_put(table->stores[f], &marks, batch);
 			wc_marks_done(table->stores[f], &marks);
@@ -509,10 +512,11 @@ void
 wc_engine_put_state(WcEngine *engine, rocksdb_writebatch_t *batch, uint64_t position, int64_t last_ts)
 {
 	const char	key = KEY_STATE;
-	uint8_t		value[16];
+	uint8_t		value[20];
 
 	wc_store_u64(value, position);
 	wc_store_u64(value + 8, (uint64_t) last_ts);
+	wc_store_u32(value + 16, engine->timeline);
 	wc_rocks_batch_put(batch, engine->meta, &key, 1, (const char *) value, sizeof(value));
 }
 

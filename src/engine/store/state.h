@@ -37,6 +37,7 @@ struct WcEngine
 	WcMutex		write_mutex;	/* locked by a thread that writes to the store */
 	_Atomic int64_t last_ts;		/* last commit timestamp that was used; set after the cells with it are written */
 	_Atomic uint64_t applied;		/* position of the last commit or step */
+	_Atomic uint32_t timeline;		/* of the server's log, as it was read last; 0: not known */
 	_Atomic uint64_t nvoid;			/* operations of commits that were void */
 	size_t		packed_row_max;
 	_Atomic uint64_t nlarge;	/* how many stores have, or had, rows beyond WC_PACKED_ROW_LARGE */
