@@ -71,6 +71,7 @@
 static WcFollowing *following;
 static WcFlight *places;
 static WcClaims *claims;
+static WcUnapplied *unapplied;
 
 static Size
 places_bytes(void)
@@ -84,10 +85,16 @@ claims_bytes(void)
 	return add_size(wc_claims_size((uint32) MaxBackends), PLACES_ALIGNMENT);
 }
 
+static Size
+unapplied_bytes(void)
+{
+	return add_size(wc_unapplied_size(), PLACES_ALIGNMENT);
+}
+
 void
 wc_following_request(void)
 {
-	RequestAddinShmemSpace(add_size(sizeof(WcFollowing), add_size(places_bytes(), claims_bytes())));
+	RequestAddinShmemSpace(add_size(sizeof(WcFollowing), add_size(places_bytes(), add_size(claims_bytes(), unapplied_bytes()))));
 }
 
 static void *
@@ -116,6 +123,7 @@ wc_following_find(void)
 	claims = find_aligned("widecol claims", claims_bytes(), &found);
 	if (!found)
 		(void) wc_claims_init(claims, (uint64) GetCurrentTimestamp() ^ (uint64) PostmasterPid, (uint32) MaxBackends);
+	unapplied = find_aligned("widecol unapplied rows", unapplied_bytes(), &found);
 	LWLockRelease(AddinShmemInitLock);
 }
 
@@ -129,6 +137,12 @@ WcFlight *
 wc_places(void)
 {
 	return places;
+}
+
+WcUnapplied *
+wc_unapplied(void)
+{
+	return unapplied;
 }
 
 WcClaims *

@@ -1,9 +1,9 @@
 /*
  * channel/flight.h: how far the store has followed the log, and the transactions in flight.
  *
- * Three more structs in PostgreSQL's main shared memory: the places of transactions in flight (wire/shared/flight.h),
- * the rows that these have claimed (wire/shared/claims.h), and the state that the follower (the engine's main thread) shares
- * with other processes.  channel/README names for each field the processes that may read and write it, and when.
+ * Four more structs in PostgreSQL's main shared memory: the places of transactions in flight (wire/shared/flight.h),
+ * the rows that these have claimed (wire/shared/claims.h), some of these rows as they leave them (wire/shared/unapplied.h), and the
+ * state that the follower (the engine's main thread) shares with other processes.  channel/README names for each field the processes that may read and write it, and when.
  * PostgreSQL side; any process, unless a comment says otherwise.
  */
 #ifndef WC_CHANNEL_FLIGHT_H
@@ -21,6 +21,7 @@
 #include "model/logrecord.h"
 #include "wire/shared/claims.h"
 #include "wire/shared/flight.h"
+#include "wire/shared/unapplied.h"
 
 /* Positions are ends of records (XLogRecPtr); 0: none. */
 typedef struct WcFollowing
@@ -58,6 +59,7 @@ extern void wc_following_find(void);
 extern WcFollowing *wc_following(void);
 extern WcFlight *wc_places(void);
 extern WcClaims *wc_claims(void);
+extern WcUnapplied *wc_unapplied(void);
 
 /* --- for commits --------------------------------------------------------------- */
 

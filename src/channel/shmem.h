@@ -46,7 +46,7 @@ typedef struct WcSlot
 
 /* Increase it when WcShmem, WcSlot, WcFollowing (flight.h), the places of transactions in flight, the claims or the
  * answers to Gets change. */
-#define WC_SHMEM_LAYOUT 0x57430012	/* "WC", 18 */
+#define WC_SHMEM_LAYOUT 0x57430013	/* "WC", 19 */
 
 typedef struct WcShmem
 {

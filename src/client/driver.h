@@ -105,6 +105,7 @@ typedef struct WcTakeResult
 	bool		has_weaker;		/* as in WcLockResult */
 	bool		there;			/* ... and the scan returns the row's committed version */
 	bool		taken;
+	bool		taken_over;		/* as in WcDriverClaim */
 	bool		check;			/* as in WcLockResult */
 } WcTakeResult;
 
@@ -118,9 +119,15 @@ typedef struct WcDriverClaim
 	bool		(*shows) (const void *arg, const WcScan *get, WcSlice answer);
 	const void *arg;
 
+	/* in: will the answer to this Get do, if the row is taken over from a commit that is not applied yet?  NULL: it is not taken over */
+	bool		(*takes_over) (const void *arg, const WcScan *get, WcSlice answer);
+
 	bool		added;			/* the row was not locked before: claim_end must follow */
+	const WcScan *taken_over;	/* the row was taken over, and this is the Get of the answer, valid until the next call; else NULL */
+	uint32		follows;		/* so many commits in turn have taken over the row */
 	bool		wanted;			/* the answer was not found: it should be kept */
 	uint64		holder;			/* not locked, since this transaction has claimed the row; 0: not known */
+	bool		there;			/* and the row exists, or the holder has claimed it for a moment; there is no answer */
 	WcSlice		answer;			/* a cell block, valid until the next call */
 } WcDriverClaim;
 
@@ -254,6 +261,10 @@ typedef struct WcDriver
 	/* May the scan be opened as `quiet`?  No round trip, never fails.  False: only for rows that are not in `written`. */
 	bool		(*is_quiet) (const WcDriverOpen *open, WcExtent *written);
 
+	/* The answer to a Get of the row as the last commit has left it, which has ended and is not applied yet: sets claim->taken_over, and
+	 * claim->answer.  No round trip, never fails.  False: it is not known. */
+	bool		(*find_unapplied) (const WcDriverOpen *open, WcDriverClaim *claim);
+
 	/*
 	 * Locks the row of a Get, and finds the Get's answer in the newest state, both without a round trip; may wait for a
 	 * moment, interruptibly, for a commit that has to be applied.  The transaction has not written the row.  False: the row
@@ -267,6 +278,10 @@ typedef struct WcDriver
 	/* Locks a row that has not changed since a scan at the snapshot returned it, as `claim` does.  False: lock_rows locks it; if
 	 * there is a holder nevertheless, the call can be repeated after its end. */
 	bool		(*claim_same) (uint64 snapshot, uint32 table_id, WcSlice row, const WcDriverLocker *locker, uint64 *holder);
+
+	/* At the commit, behind hand_over: lets others take over the row from it, with this answer to an encoded Get; follows: as in
+	 * WcDriverClaim, this commit included.  Never fails. */
+	void		(*leave_row) (uint64 xid, uint32 table_id, WcSlice row, uint32 follows, WcSlice get, WcSlice answer);
 
 	/*
 	 * As scan_open of a Get at the newest state, but locks the row before it reads the row, and

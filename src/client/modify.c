@@ -203,7 +203,7 @@ modify_claimed(const WcTableDesc *table, const WcClientModify *modify, bool *kee
 	WcScan		shown_by;
 	Wanted		wanted = {.shown_by = &shown_by};
 	WcDriverOpen open = {.scan = scan,.clock_offset_us = wc_client_clock_offset_us()};
-	WcDriverClaim claim = {.shows = shows_enough,.arg = &wanted,.held = wc_rows_held(scan->table_id, row, modify->mode)};
+	WcDriverClaim claim = {.shows = shows_enough,.takes_over = shows_enough,.arg = &wanted,.held = wc_rows_held(scan->table_id, row, modify->mode)};
 	WcDriverLocker locker;
 
 	*keep = false;
@@ -228,7 +228,7 @@ modify_claimed(const WcTableDesc *table, const WcClientModify *modify, bool *kee
 		wc_driver()->claim_end(true);
 	wc_rows_note_locked();
 	wc_rows_note_held(scan->table_id, row, modify->mode, false);
-	wc_own_note(table, &shown_by, claim.answer);
+	wc_own_note(table, &shown_by, claim.answer, claim.follows);
 	write_row(modify);
 	return true;
 }
@@ -261,6 +261,7 @@ wc_client_modify_row(const WcTableDesc *table, const WcClientModify *modify, uin
 			return true;
 		}
 		result.has_weaker = false;
+		wait.holder.takes_over = holder != 0;
 		if (holder == 0)
 		{
 			wc_batch_send();

@@ -237,7 +237,8 @@ take(const WcTableDesc *table, const WcScan *scan, const WcDriverLocker *locker,
 	for (;;)
 	{
 		result->holder = 0;
-		taken = writes ? NULL : wc_scan_claim(scan, locker, context, &keep, result);
+		taken = writes ? NULL : wc_scan_claim(table, scan, locker, cid, context, &keep, result);
+		wait.holder.takes_over = result->holder != 0;
 		if (taken == NULL && result->holder == 0)
 		{
 			wc_batch_send();
@@ -250,7 +251,7 @@ take(const WcTableDesc *table, const WcScan *scan, const WcDriverLocker *locker,
 	wc_row_wait_over(&wait);
 	if (taken != NULL && result->check)
 		wc_batch_must_be_checked();
-	if (taken != NULL && result->taken && !writes && locker->mode >= WC_LOCK_NO_KEY_UPDATE)
+	if (taken != NULL && result->taken && !result->taken_over && !writes && locker->mode >= WC_LOCK_NO_KEY_UPDATE)
 		wc_scan_note_own(taken, table, scan);
 	return taken;
 }

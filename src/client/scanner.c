@@ -193,7 +193,31 @@ wc_scan_note_own(WcClientScan *s, const WcTableDesc *table, const WcScan *scan)
 	if (!s->row_read)
 		s->row_read = wc_client_next_row(s, &s->row);
 	if (s->row_read && s->driver.complete)
-		wc_own_note(table, scan, wc_slice(s->driver.block.data, s->driver.block_len));
+		wc_own_note(table, scan, wc_slice(s->driver.block.data, s->driver.block_len), 0);
+}
+
+static bool
+answers(const void *scan, const WcScan *get, WcSlice answer)
+{
+	return wc_own_answers(get, scan);
+}
+
+/* A Get of a row that a commit has changed that is not applied yet, but has left the row; NULL: it has not. */
+static WcClientScan *
+scan_unapplied(const WcDriverOpen *open, MemoryContext context)
+{
+	static WcBuf block = WC_BUF_INIT;
+	WcDriverClaim claim = {.takes_over = answers,.arg = open->scan};
+	WcClientScan *s;
+
+	wc_buf_reset(&block, WC_BATCH_CHUNK);
+	if (!wc_driver()->find_unapplied(open, &claim) || !wc_own_convert(claim.taken_over, claim.answer, open->scan, &block) ||
+		block.failed)
+		return NULL;
+	s = make_scan(wc_driver(), context);
+	wc_buf_append_slice(&s->driver.block, wc_buf_slice(&block));
+	begin_answer(s);
+	return s;
 }
 
 WcClientScan *
@@ -213,7 +237,7 @@ wc_client_scan_quiet(const WcScan *scan, CommandId cid, uint64 rows_hint, Memory
 	wc_xact_join();
 	wc_following_await_catalog(MyDatabaseId);
 	if (!driver->is_quiet(&open, &written))
-		return scan_beside(&open, &written, context);
+		return (s = scan_unapplied(&open, context)) != NULL ? s : scan_beside(&open, &written, context);
 	s = make_scan(driver, context);
 	driver->scan_open(&s->driver, &open);
 	return s;
@@ -245,24 +269,46 @@ has_row(WcSlice answer)
 	return wc_block_next(&reader, &row, &cell, &colno) == WC_BLOCK_ROW;
 }
 
+/* The scan of a row that was taken over: it is answered as one of a row that the transaction has changed. */
+static WcClientScan *
+scan_taken_over(const WcTableDesc *table, const WcScan *scan, const WcDriverClaim *claim, CommandId cid, MemoryContext context)
+{
+	WcClientScan *s;
+
+	wc_own_note(table, claim->taken_over, claim->answer, claim->follows);
+	s = scan_own(scan, 0, cid, context);
+	if (s == NULL)
+		wc_driver()->claim_end(false);
+	return s;
+}
+
 WcClientScan *
-wc_scan_claim(const WcScan *scan, const WcDriverLocker *locker, MemoryContext context, bool *keep, WcTakeResult *result)
+wc_scan_claim(const WcTableDesc *table, const WcScan *scan, const WcDriverLocker *locker, CommandId cid, MemoryContext context,
+			  bool *keep, WcTakeResult *result)
 {
 	WcDriverOpen open = {.scan = scan,.clock_offset_us = wc_client_clock_offset_us()};
-	WcDriverClaim claim = {.held = wc_rows_held(scan->table_id, scan->ranges[0].start, locker->mode)};
+	WcDriverClaim claim = {
+		.held = wc_rows_held(scan->table_id, scan->ranges[0].start, locker->mode),.takes_over = answers,.arg = scan
+	};
 	WcClientScan *s;
 
 	memset(result, 0, sizeof(*result));
 	if (!wc_driver()->claim(&open, locker, &claim))
 	{
 		*keep = claim.wanted;
-		result->there = claim.holder != 0 && has_row(claim.answer);
+		result->there = claim.holder != 0 && (claim.there || has_row(claim.answer));
 		result->holder = result->there ? claim.holder : 0;
 		return NULL;
 	}
-	s = make_scan(wc_driver(), context);
-	wc_buf_append_slice(&s->driver.block, claim.answer);
-	begin_answer(s);
+	if (claim.taken_over != NULL && (s = scan_taken_over(table, scan, &claim, cid, context)) == NULL)
+		return NULL;
+	if (claim.taken_over == NULL)
+	{
+		s = make_scan(wc_driver(), context);
+		wc_buf_append_slice(&s->driver.block, claim.answer);
+		begin_answer(s);
+	}
+	result->taken_over = claim.taken_over != NULL;
 	s->row_read = result->taken = wc_client_next_row(s, &s->row);
 	if (claim.added)
 		wc_driver()->claim_end(result->taken);

@@ -19,8 +19,8 @@ extern void wc_scan_note_own(WcClientScan *scan, const WcTableDesc *table, const
 
 /* The same without a round trip, of a row that the transaction has not written; result->taken: the row exists and is locked.  NULL:
  * if there is no result->holder, the engine must be asked; *keep: it should keep the answer. */
-extern WcClientScan *wc_scan_claim(const WcScan *scan, const WcDriverLocker *locker, MemoryContext context, bool *keep,
-								   WcTakeResult *result);
+extern WcClientScan *wc_scan_claim(const WcTableDesc *table, const WcScan *scan, const WcDriverLocker *locker, CommandId cid,
+								   MemoryContext context, bool *keep, WcTakeResult *result);
 
 /* rowlock.c: locks rows that changes are about to be sent of, waiting for other transactions. */
 extern void wc_lock_changed_rows(uint32 lock_id, const WcSlice *rows, int nrows);

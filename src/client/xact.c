@@ -81,7 +81,6 @@ commit_batch(bool prepare)
 	uint64		holder;
 	uint64		xid;
 
-	wc_own_forget();			/* nothing is read any more */
 	if (wc_batch_empty() && !(prepare && wc_rows_locked()))
 	{
 		if (wc_stream_is_written())
@@ -99,6 +98,8 @@ commit_batch(bool prepare)
 		stream_length = wc_batch_mark();
 		wc_batch_log();
 		wc_stream_finish(stream_length);
+		if (stream_length <= WC_CLAIMS_FOLLOW_BYTES)
+			wc_own_leave(xid);
 		wc_batch_forget();
 		return;
 	}

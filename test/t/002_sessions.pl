@@ -173,6 +173,50 @@ is($session->query_safe('SELECT count(*), sum(k) FROM t'), '200000|20000100000',
 $session->quit;
 is(engine_pid($node), $engine, 'it is still the same engine');
 
+# --- rows that have been changed, while the engine applies nothing ------------------
+# (A session asks the engine for the table again when it has rolled changes back: so each of these sessions does that once.)
+my $add = 'UPDATE hot SET n = n + 1 WHERE k = 1 RETURNING n';
+my @needs_engine = ('SELECT w FROM hot WHERE k = 1', 'SELECT sum(n) FROM hot', 'DELETE FROM hot WHERE k = 1', "BEGIN; $add; SELECT sum(n) FROM hot",
+	"BEGIN; $add; UPDATE t SET v = 'lost' WHERE k = 1004", "BEGIN ISOLATION LEVEL REPEATABLE READ; $add");
+$node->safe_psql('postgres', q{
+CREATE FOREIGN TABLE hot (k int OPTIONS (rowkey '1'), v text, n int, w text) SERVER widecol;
+INSERT INTO hot SELECT i, 'v' || i, 0 FROM generate_series(1, 5) i;
+});
+my ($one, $two, $back, $partly, @blocked) = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. 4 + @needs_engine;
+foreach my $s ($one, $two, $back, $partly, @blocked)
+{
+	$s->query_safe($_) foreach 'SELECT * FROM hot WHERE k = 1', 'SELECT n FROM hot WHERE k = 1', 'SELECT count(*) FROM t WHERE k = 1',
+		q{SET statement_timeout = '60s'};
+}
+my $waits = q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'};
+kill 'STOP', $engine;
+is($one->query_safe($add), '1', 'a row is changed');
+is($two->query_safe($add), '2', 'and by another session, which knows the change');
+is($two->query_safe($add), '3', 'once more');
+is($one->query_safe('SELECT n FROM hot WHERE k = 1'), '3', 'a session that has not changed it last reads it');
+is($back->query_safe("BEGIN; UPDATE hot SET n = 100 WHERE k = 1; SELECT n FROM hot WHERE k = 1"), '100', 'a transaction reads its own change');
+$two->query_until(qr/started/, "\\echo started\n$add;\n");
+ok($node->poll_query_until('postgres', $waits), 'another one waits for it');
+$back->query_safe('ROLLBACK');
+is($two->query_safe("SELECT 'done'"), "4\ndone", 'and adds to what was there before, when it is rolled back');
+$partly->query_safe("BEGIN; $add; SAVEPOINT s; UPDATE hot SET n = n + 50 WHERE k = 1; ROLLBACK TO s");
+$one->query_until(qr/started/, "\\echo started\n$add;\n");
+ok($node->poll_query_until('postgres', $waits), 'another one waits again');
+$partly->query_safe('COMMIT');
+foreach my $needs (@needs_engine)
+{
+	my $s = shift @blocked;
+	$s->query("SET statement_timeout = '300ms'; $needs");
+	like($s->{stderr}, qr/canceling statement due to statement timeout/, "needs the engine: $needs");
+	eval { $s->quit };
+}
+kill 'CONT', $engine;
+is($one->query_safe("SELECT 'done'"), "6\ndone", 'it adds to what was committed');
+is($two->query_safe($add), '7', 'and the row is free');
+is($one->query_safe('SELECT sum(n), count(*) FROM hot'), '7|5', 'the engine has applied all of it');
+is($two->query_safe("BEGIN; $add; SELECT sum(n) FROM hot; COMMIT"), "8\n8", 'a transaction that has changed the row sees the whole table');
+eval { $_->quit } foreach $one, $two, $back, $partly;
+
 # --- an engine that is told to go: a new one comes, other processes stay -------------
 $session = $node->background_psql('postgres', on_error_stop => 0);
 $pid = $session->query_safe('SELECT pg_backend_pid()');
@@ -325,7 +369,7 @@ is($node->safe_psql('postgres', 'SELECT count(*), sum(v) FROM pages'), '1001|0',
 
 # --- a session that waits for an asynchronous commit does not wait for the walwriter ---------
 $node->safe_psql('postgres', $_) foreach q{ALTER SYSTEM SET wal_writer_delay = '10s'}, 'SELECT pg_reload_conf()';
-my ($one, $other) = map { $node->background_psql('postgres', on_error_stop => 0) } 1, 2;
+($one, $other) = map { $node->background_psql('postgres', on_error_stop => 0) } 1, 2;
 my $before = $node->safe_psql('postgres', 'SELECT n FROM there WHERE k = 1');
 $one->query_safe('SET synchronous_commit = off');
 $other->query_safe(q{SET statement_timeout = '5s'});

@@ -117,7 +117,7 @@ few_claims_follow_each_other(void **state)
 		n++;
 		places[n % 2] = take_place(site, 100 + n);
 	}
-	assert_int_equal(n, 62);
+	assert_int_equal(n, 61);
 }
 
 /* A row of another table that shares the slot of a claimed row of table 1. */

@@ -19,7 +19,7 @@ static bool added;
 static bool
 hold_as(Site *site, uint32_t process, uint64_t xid, WcRowLockMode mode, WcSlice row)
 {
-	bool		held = wc_claims_hold(site->claims, site->flight, process, xid, 1, row, mode, &added);
+	bool		held = wc_claims_hold(site->claims, site->flight, process, xid, 1, row, mode, 0, &added);
 
 	if (added)
 		wc_claims_keep_last(site->claims, process);
@@ -115,14 +115,14 @@ until_it_is_kept_it_is_brief(void **state)
 	bool		is_new;
 
 	assert_true(hold(site, 0, WC_LOCK_SHARE, S("other")));
-	assert_true(wc_claims_hold(site->claims, site->flight, 0, 100, 1, S("row"), WC_LOCK_NO_KEY_UPDATE, &is_new));
+	assert_true(wc_claims_hold(site->claims, site->flight, 0, 100, 1, S("row"), WC_LOCK_NO_KEY_UPDATE, 0, &is_new));
 	assert_true(is_new);
 	assert_true(lock_as(site, 7, WC_LOCK_NO_KEY_UPDATE, S("row")) == (100 | WC_HOLDER_BRIEF));
 	assert_int_equal(lock_as(site, 7, WC_LOCK_KEY_SHARE, S("row")), 0);
 	unlock_as(site, 7);
 	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("other")), 100);
 	assert_false(hold(site, 1, WC_LOCK_KEY_SHARE, S("row")));
-	assert_true(wc_claims_hold(site->claims, site->flight, 0, 100, 1, S("row"), WC_LOCK_KEY_SHARE, &is_new));
+	assert_true(wc_claims_hold(site->claims, site->flight, 0, 100, 1, S("row"), WC_LOCK_KEY_SHARE, 0, &is_new));
 	assert_false(is_new);
 
 	wc_claims_keep_last(site->claims, 0);
@@ -164,7 +164,7 @@ the_holder_is_known_without_the_engine(void **state)
 	bool		is_new;
 
 	assert_int_equal(locked_by(site, WC_LOCK_EXCLUSIVE, S("row"), 101), 0);
-	assert_true(wc_claims_hold(site->claims, site->flight, 0, 100, 1, S("row"), WC_LOCK_NO_KEY_UPDATE, &is_new));
+	assert_true(wc_claims_hold(site->claims, site->flight, 0, 100, 1, S("row"), WC_LOCK_NO_KEY_UPDATE, 0, &is_new));
 	assert_true(locked_by(site, WC_LOCK_EXCLUSIVE, S("row"), 101) == (100 | WC_HOLDER_BRIEF));
 	wc_claims_keep_last(site->claims, 0);
 	assert_int_equal(locked_by(site, WC_LOCK_EXCLUSIVE, S("row"), 101), 100);
@@ -446,7 +446,7 @@ hold_row(Contest *c, uint32_t process, uint64_t xid, uint8_t row)
 	WcClaim		claim;
 	bool		is_new;
 
-	if (!wc_claims_hold(c->site->claims, c->site->flight, process, xid, 1, wc_slice(&row, 1), WC_LOCK_NO_KEY_UPDATE, &is_new))
+	if (!wc_claims_hold(c->site->claims, c->site->flight, process, xid, 1, wc_slice(&row, 1), WC_LOCK_NO_KEY_UPDATE, 0, &is_new))
 		return;
 	if (xid % 2 == 0)
 	{

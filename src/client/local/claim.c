@@ -17,15 +17,54 @@ static int ntaken;
 
 static bool holds;				/* statements have locked rows */
 
+/* The commits, perhaps not applied, from which the transaction has taken over rows. */
+static uint64 behind[WC_CLAIMS_HELD_MAX];
+static int	nbehind;
+
 /* --- statements --------------------------------------------------------------------- */
 
 static bool
-hold(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added)
+hold(const WcDriverLocker *locker, uint32 table_id, WcSlice row, uint64 ended, bool *added)
 {
-	if (!wc_claims_hold(wc_claims(), wc_places(), wc_shmem_my_process(), locker->owner, table_id, row, locker->mode, added))
+	if (!wc_claims_hold(wc_claims(), wc_places(), wc_shmem_my_process(), locker->owner, table_id, row, locker->mode, ended, added))
 		return false;
 	holds = true;
 	return true;
+}
+
+bool
+wc_claim_free_row(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added, uint64 *ended)
+{
+	*added = false;
+	*ended = 0;
+	if (locker->xid != locker->owner)
+		return false;
+	if (hold(locker, table_id, row, 0, added))
+		return true;
+	*ended = wc_claims_ended(wc_claims(), wc_places(), table_id, row);
+	return false;
+}
+
+bool
+wc_claim_take_over(const WcDriverLocker *locker, uint32 table_id, WcSlice row, uint64 ended, bool *added)
+{
+	if (nbehind == WC_CLAIMS_HELD_MAX || !hold(locker, table_id, row, ended, added))
+		return false;
+	behind[nbehind++] = ended;
+	return true;
+}
+
+void
+wc_claim_settle(void)
+{
+	if (nbehind == 0)
+		return;
+	while (nbehind > 0)
+	{
+		if (!wc_following_await_briefly(behind[nbehind - 1], APPLY_WAIT_MS))
+			nbehind--;
+	}
+	wc_claims_settle(wc_claims(), wc_shmem_my_process());
 }
 
 /* The engine would wait for the commit, too, and as long as it has a lock of the row, others have to ask it. */
@@ -34,17 +73,15 @@ wc_claim_row(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *a
 {
 	uint64		ended;
 
-	*added = false;
 	*holder = 0;
+	if (wc_claim_free_row(locker, table_id, row, added, &ended))
+		return true;
 	if (locker->xid != locker->owner)
 		return false;
-	if (hold(locker, table_id, row, added))
-		return true;
-	ended = wc_claims_ended(wc_claims(), wc_places(), table_id, row);
 	if (ended != 0)
 	{
 		(void) wc_following_await_briefly(ended, APPLY_WAIT_MS);
-		if (hold(locker, table_id, row, added))
+		if (hold(locker, table_id, row, 0, added))
 			return true;
 	}
 	*holder = wc_claims_locked_by(wc_claims(), wc_places(), table_id, row, locker->mode, locker->owner);
@@ -126,7 +163,7 @@ wc_claim_give_back(void)
 void
 wc_claim_forget(void)
 {
-	ntaken = 0;
+	ntaken = nbehind = 0;
 	if (holds)
 		wc_claims_drop_all(wc_claims(), wc_shmem_my_process());
 	holds = false;

@@ -17,6 +17,19 @@
  */
 extern bool wc_claim_row(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added, uint64 *holder);
 
+/*
+ * The same without a wait, and, if the row is locked by the commit of *ended, which may not be applied: *ended is not 0, and
+ * wc_claim_take_over locks the row nevertheless, if that is still so.  Then the caller must know the row as the commit leaves it.
+ */
+extern bool wc_claim_free_row(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added, uint64 *ended);
+extern bool wc_claim_take_over(const WcDriverLocker *locker, uint32 table_id, WcSlice row, uint64 ended, bool *added);
+
+/*
+ * Waits, interruptibly, until the commits are applied from which the transaction has taken over rows: before the engine, or an
+ * answer in shared memory, may show such a row.
+ */
+extern void wc_claim_settle(void);
+
 /* Keeps the row that was locked last locked until the transaction ends, or unlocks it; never fails. */
 extern void wc_claim_end(bool keep);
 

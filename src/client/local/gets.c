@@ -4,6 +4,7 @@
 #include "postgres.h"
 
 #include "base/clock.h"
+#include "channel/flight.h"
 #include "channel/shmem.h"
 #include "client/local/gets.h"
 #include "wire/message/frame.h"
@@ -205,6 +206,28 @@ wc_gets_find_any(const WcScan *scan, const WcDriverClaim *claim, WcBuf *block)
 		wc_getcache_count(wc_shmem_getcache(), wc_shmem_my_process(), true);
 		return true;
 	}
+}
+
+bool
+wc_gets_find_unapplied(const WcScan *scan, uint64 xid, WcDriverClaim *claim, WcBuf *block)
+{
+	static WcBuf bytes = WC_BUF_INIT;
+	static WcArena arena;
+	static WcScan get;
+	uint64		hash = wc_claims_hash_row(wc_claims_hash_table(wc_claims(), scan->table_id), scan->ranges[0].start);
+	uint32_t	follows;
+
+	wc_buf_reset(&bytes, WC_FRAME_KEEP);
+	wc_buf_reset(block, WC_FRAME_KEEP);
+	wc_arena_reset(&arena);
+	if (claim->takes_over == NULL || !wc_unapplied_find(wc_unapplied(), hash, xid, &follows, &bytes, block) ||
+		wc_scan_decode(wc_buf_slice(&bytes), &arena, &get, NULL) != WC_OK || !is_get_of_row(&get, scan) ||
+		!claim->takes_over(claim->arg, &get, wc_buf_slice(block)))
+		return false;
+	claim->taken_over = &get;
+	claim->follows = follows;
+	wc_getcache_count(wc_shmem_getcache(), wc_shmem_my_process(), true);
+	return true;
 }
 
 /* --- leaving epochs ------------------------------------------------------------------ */

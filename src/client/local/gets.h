@@ -46,6 +46,10 @@ extern WcGetFound wc_gets_find_now(const WcScan *get, WcBuf *block);
  * has. */
 extern bool wc_gets_find_any(const WcScan *scan, const WcDriverClaim *claim, WcBuf *block);
 
+/* Looks for the answer to a Get of the scan's row as this commit, which has ended, leaves it, for claim->takes_over; sets
+ * claim->taken_over and claim->follows. */
+extern bool wc_gets_find_unapplied(const WcScan *scan, uint64 xid, WcDriverClaim *claim, WcBuf *block);
+
 /* Leaves the epoch of a snapshot, or of all snapshots; never fails. */
 extern void wc_gets_leave(uint64 snapshot);
 extern void wc_gets_leave_all(void);

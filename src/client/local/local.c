@@ -110,6 +110,7 @@ local_modify(const WcClientModify *modify, const WcDriverOpen *open, const WcDri
 	WcSlice		answer;
 	WcError		err;
 
+	wc_claim_settle();
 	if (open->snapshot != 0)
 		wc_local_note_snapshot(open->snapshot);
 	m.snapshot = open->snapshot;
@@ -170,6 +171,8 @@ ask_to_take(uint8 type, uint64 xid, uint64 length, uint64 snapshot, WcDriverTake
 	uint64_t	number;
 	WcSlice		answer;
 	WcError		err;
+
+	wc_claim_settle();
 
 	/* A snapshot that was never taken has shown nothing to the transaction. */
 	if (m.epoch != 0 || wc_local_knows_snapshot(snapshot))
@@ -308,9 +311,11 @@ const WcDriver wc_local_driver = {
 	.new_table_id = wc_local_new_table_id,
 	.scan_open = wc_local_scan_open,
 	.is_quiet = wc_local_is_quiet,
+	.find_unapplied = wc_local_find_unapplied,
 	.claim = wc_local_claim,
 	.claim_end = wc_claim_end,
 	.claim_same = wc_local_claim_same,
+	.leave_row = wc_local_leave_row,
 	.scan_take = wc_local_scan_take,
 	.scan_next = wc_local_scan_next,
 	.scans_open = wc_local_scans_open,

@@ -15,6 +15,7 @@ wc_local_lock_rows(WcLockMessage *m, WcLockResult *result)
 	WcFrameReader *frame;
 	WcError		err;
 
+	wc_claim_settle();
 	if (m->snapshot != 0)
 		wc_local_note_snapshot(m->snapshot);
 	m->epoch = wc_gets_epoch(m->snapshot);
@@ -72,15 +73,20 @@ wc_local_move_claims(uint64 xid, uint64 *holder)
 	return true;
 }
 
-/* Locks the row in shared memory (claim.h).  When there is no room for it, the engine gets all rows before it. */
-static bool
-claim_row(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added, uint64 *holder)
+/* When there is no room for a further row in shared memory, the engine gets all rows before it. */
+static void
+make_room(const WcDriverLocker *locker)
 {
 	uint64		why;
 
 	if (wc_claim_nrows() == WC_CLAIMS_HELD_MAX && locker->xid == locker->owner)
 		(void) wc_local_move_claims(locker->owner, &why);	/* if not all, the engine is asked for this row, too */
-	return wc_claim_row(locker, table_id, row, added, holder);
+}
+
+void
+wc_local_leave_row(uint64 xid, uint32 table_id, WcSlice row, uint32 follows, WcSlice get, WcSlice answer)
+{
+	wc_unapplied_put(wc_unapplied(), wc_claims_hash_row(wc_claims_hash_table(wc_claims(), table_id), row), xid, follows, get, answer);
 }
 
 /* A buffer for an answer in shared memory, which the next call reuses. */
@@ -100,29 +106,71 @@ find_claimed(const WcScan *scan, const WcDriverClaim *claim)
 	return found == WC_GET_FOUND && claim->shows != NULL ? WC_GET_ABSENT : found;
 }
 
+/* Locks the row, perhaps with the answer from a commit that is not applied yet, which is then in `claimed`. */
+static bool
+claim_row(const WcDriverLocker *locker, const WcScan *scan, WcDriverClaim *claim)
+{
+	WcSlice		row = scan->ranges[0].start;
+	uint64		ended;
+
+	make_room(locker);
+	if (wc_claim_free_row(locker, scan->table_id, row, &claim->added, &ended))
+		return true;
+	if (ended != 0 && wc_gets_find_unapplied(scan, ended, claim, &claimed))
+	{
+		if (wc_claim_take_over(locker, scan->table_id, row, ended, &claim->added))
+			return true;
+		claim->taken_over = NULL;
+	}
+	return wc_claim_row(locker, scan->table_id, row, &claim->added, &claim->holder);
+}
+
 bool
 wc_local_claim(const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverClaim *claim)
 {
 	const WcScan *scan = open->scan;
 	WcGetFound	found;
 
-	claim->added = claim->wanted = false;
+	claim->added = claim->wanted = claim->there = false;
 	claim->holder = 0;
+	claim->taken_over = NULL;
+	claim->follows = 0;
 	if (!wc_gets_may_find(open))
 		return false;
 	wc_getcache_prefetch(wc_shmem_getcache(), scan->table_id, scan->ranges[0].start);
-	if (!claim->held && !claim_row(locker, scan->table_id, scan->ranges[0].start, &claim->added, &claim->holder) &&
-		claim->holder == 0)
+	if (claim->held)
+		wc_claim_settle();
+	else if (!claim_row(locker, scan, claim) && claim->holder == 0)
 		return false;
-	found = find_claimed(scan, claim);
+	found = claim->taken_over != NULL ? WC_GET_FOUND : find_claimed(scan, claim);
 	claim->answer = wc_buf_slice(&claimed);
 	claim->wanted = found == WC_GET_WANTED;
 	if (found == WC_GET_FOUND)
 		return claim->holder == 0;
+	claim->there = claim->holder != 0 && scan->rows_by_existence && scan->filter == NULL && scan->filter_text.len == 0 &&
+		wc_claims_has_process(wc_claims(), wc_places(), scan->table_id, scan->ranges[0].start);
+	if (claim->there)
+		return false;
 	claim->holder = 0;
 	if (claim->added)
 		wc_claim_end(false);
 	return false;
+}
+
+/* A commit that ends later takes the slot from this one: it need not be seen. */
+bool
+wc_local_find_unapplied(const WcDriverOpen *open, WcDriverClaim *claim)
+{
+	const WcScan *scan = open->scan;
+	uint64		ended;
+
+	if (!wc_gets_may_find(open))
+		return false;
+	ended = wc_claims_ended(wc_claims(), wc_places(), scan->table_id, scan->ranges[0].start);
+	if (ended == 0 || !wc_gets_find_unapplied(scan, ended, claim, &claimed))
+		return false;
+	claim->answer = wc_buf_slice(&claimed);
+	return true;
 }
 
 /* A commit that has changed the row has either been applied when the claim is made, and set the row's stamp, or keeps the row
@@ -134,8 +182,13 @@ wc_local_claim_same(uint64 snapshot, uint32 table_id, WcSlice row, const WcDrive
 	bool		same;
 
 	*holder = 0;
-	if (wc_gets_epoch(snapshot) == 0 || !claim_row(locker, table_id, row, &added, holder))
+	if (wc_gets_epoch(snapshot) == 0)
 		return false;
+	make_room(locker);
+	if (!wc_claim_row(locker, table_id, row, &added, holder))
+		return false;
+	if (!added)
+		wc_claim_settle();
 	same = wc_gets_is_unchanged(snapshot, table_id, row);
 	if (added)
 		wc_claim_end(same);

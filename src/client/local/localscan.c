@@ -7,6 +7,7 @@
 
 #include "channel/flight.h"
 #include "channel/shmem.h"
+#include "client/local/claim.h"
 #include "client/local/gets.h"
 #include "client/local/local.h"
 
@@ -153,6 +154,7 @@ begin_scan(WcDriverScan *scan, const WcDriverOpen *open)
 {
 	WcOpenMessage m = {0};
 
+	wc_claim_settle();
 	wc_local_send_deferred(false);
 	wc_local_enter_scan(scan);
 	scan->target = first_target(open);

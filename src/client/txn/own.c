@@ -19,6 +19,10 @@
 #define ROWS_MAX	8
 #define BYTES_MAX	4096
 
+/* So many commits in turn take over a row, each with few changes, before one waits: the engine learns that a row becomes large when it
+ * applies the changes (as wire/shared/claims.c). */
+#define FOLLOWS_MAX	60
+
 /* Columns are compared one by one, so with many of them the engine is faster. */
 #define COLUMNS_MAX	100
 
@@ -36,6 +40,7 @@ typedef struct OwnRow
 	size_t		get_len;
 	uint32		table_id;
 	uint64		hash;			/* of the row's key */
+	uint32		follows;		/* so many commits in turn have taken over the row, perhaps before they were applied */
 	uint64		locked_at;		/* the session's last snapshot when the row was locked: younger ones show the row as it was then */
 	CommandId	changed_by;		/* the greatest command of its operations */
 	bool		changed;
@@ -102,8 +107,19 @@ expires(const WcTableDesc *table)
 	return false;
 }
 
+/* False: too large, or out of memory. */
+static bool
+fill(OwnRow *r, const WcScan *get, WcSlice answer)
+{
+	wc_buf_reset(&r->bytes, BYTES_MAX);
+	wc_scan_encode(&r->bytes, get);
+	r->get_len = r->bytes.len;
+	wc_buf_append_slice(&r->bytes, answer);
+	return !r->bytes.failed && r->bytes.len <= BYTES_MAX;
+}
+
 void
-wc_own_note(const WcTableDesc *table, const WcScan *get, WcSlice answer)
+wc_own_note(const WcTableDesc *table, const WcScan *get, WcSlice answer, uint32 follows)
 {
 	WcBlockReader reader;
 	OwnRow	   *r;
@@ -114,13 +130,10 @@ wc_own_note(const WcTableDesc *table, const WcScan *get, WcSlice answer)
 		return;
 	r = &rows[nrows < ROWS_MAX ? nrows++ : oldest++ % ROWS_MAX];
 	forget(r);
-	wc_buf_reset(&r->bytes, BYTES_MAX);
-	wc_scan_encode(&r->bytes, get);
-	r->get_len = r->bytes.len;
-	wc_buf_append_slice(&r->bytes, answer);
-	if (r->bytes.failed || r->bytes.len > BYTES_MAX)
+	if (!fill(r, get, answer))
 		return;
 	r->hash = wc_hash_bytes(0, get->ranges[0].start);
+	r->follows = follows;
 	r->locked_at = wc_snapshot_last();
 	r->changed = false;
 	r->table_id = table->id;
@@ -288,17 +301,30 @@ same_families(const WcScan *a, const WcScan *b)
 	return true;
 }
 
-/* Writes the answer; false: it wants other columns, too. */
+/* Do the columns of a have those of b? */
 static bool
+has_columns(const WcScan *a, const WcScan *b)
+{
+	for (uint32 i = 0; i < b->ncolumns; i++)
+	{
+		if (find_column(a, b->columns[i].family, b->columns[i].qualifier) == a->ncolumns)
+			return false;
+	}
+	return true;
+}
+
+bool
+wc_own_answers(const WcScan *get, const WcScan *scan)
+{
+	return is_plain_get(get) && is_plain_get(scan) && same_families(get, scan) && has_columns(get, scan);
+}
+
+/* Writes the answer to a Get of columns that the row's own Get has. */
+static void
 write_answer(const OwnRow *r, const WcScan *get, WcBuf *block)
 {
 	WcBlockWriter w;
 
-	for (uint32 i = 0; i < get->ncolumns; i++)
-	{
-		if (find_column(&r->get, get->columns[i].family, get->columns[i].qualifier) == r->get.ncolumns)
-			return false;
-	}
 	wc_block_begin(&w, block, false);
 	wc_block_row(&w, get->ranges[0].start, false);
 	for (uint32 i = 0; i < r->ncells; i++)
@@ -310,7 +336,19 @@ write_answer(const OwnRow *r, const WcScan *get, WcBuf *block)
 		if (colno < get->ncolumns)
 			wc_block_cell(&w, colno, &cell, false, false);
 	}
+	wc_block_note_commit_times(&w);
 	wc_block_finish(&w, false, true);
+}
+
+bool
+wc_own_convert(const WcScan *get, WcSlice answer, const WcScan *scan, WcBuf *block)
+{
+	static OwnRow r;
+
+	forget(&r);
+	if (!fill(&r, get, answer) || !take_apart(&r))
+		return false;
+	write_answer(&r, scan, block);
 	return true;
 }
 
@@ -341,8 +379,10 @@ wc_own_find(const WcScan *get, uint64 snapshot, CommandId cid, WcBuf *block)
 		return false;
 	while ((r = next_of(&i, get->table_id, get->ranges[0].start, snapshot, cid)) != NULL)
 	{
-		if (same_families(&r->get, get) && write_answer(r, get, block))
-			return true;
+		if (!same_families(&r->get, get) || !has_columns(&r->get, get))
+			continue;
+		write_answer(r, get, block);
+		return true;
 	}
 	return false;
 }
@@ -358,8 +398,30 @@ wc_own_shows(uint32 table_id, WcSlice row, CommandId cid, bool (*shows) (const v
 	while ((r = next_of(&i, table_id, row, 0, cid)) != NULL)
 	{
 		wc_buf_reset(&block, BYTES_MAX);
-		if (write_answer(r, &r->get, &block) && !block.failed && shows(arg, &r->get, wc_buf_slice(&block)))
+		write_answer(r, &r->get, &block);
+		if (!block.failed && shows(arg, &r->get, wc_buf_slice(&block)))
 			return true;
 	}
 	return false;
+}
+
+/* --- the commit ---------------------------------------------------------------------- */
+
+void
+wc_own_leave(uint64 xid)
+{
+	static WcBuf block = WC_BUF_INIT;
+
+	for (int i = 0; i < nrows; i++)
+	{
+		const OwnRow *r = &rows[i];
+
+		if (r->table_id == 0 || !r->changed || r->follows >= FOLLOWS_MAX)
+			continue;
+		wc_buf_reset(&block, BYTES_MAX);
+		write_answer(r, &r->get, &block);
+		if (!block.failed)
+			wc_driver()->leave_row(xid, r->table_id, r->get.ranges[0].start, r->follows + 1, wc_slice(r->bytes.data, r->get_len),
+								   wc_buf_slice(&block));
+	}
 }

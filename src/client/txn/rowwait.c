@@ -91,7 +91,8 @@ wc_holder_wait(WcHolderWait *wait, uint64 holder)
 	wait->looks = 0;
 	XactLockTableWait(XidFromFullTransactionId(FullTransactionIdFromU64(holder)), NULL, NULL, XLTW_None);
 	/* the holder keeps the row locked until it is applied */
-	(void) wc_following_await_briefly(top_of(holder), ENDING_LONG_MS);
+	if (!wait->takes_over)
+		(void) wc_following_await_briefly(top_of(holder), ENDING_LONG_MS);
 }
 
 /* The lock mode in the queue, as for tuples of heap tables: these modes conflict as the row locks' modes do. */

@@ -180,8 +180,14 @@ extern void wc_written_forget(void);
 
 /* --- own.c: rows that the transaction has locked and changed --------------------- */
 
-/* Keeps the answer to a Get of a row that the transaction has locked for changes, and has not written. */
-extern void wc_own_note(const WcTableDesc *table, const WcScan *get, WcSlice answer);
+/* Keeps the answer to a Get of a row that the transaction has locked for changes, and has not written.  follows: as in
+ * WcDriverClaim. */
+extern void wc_own_note(const WcTableDesc *table, const WcScan *get, WcSlice answer, uint32 follows);
+
+/* Does the answer to the Get answer the scan, too, of the same row?  And: appends the answer to the scan.  False: it cannot be
+ * done. */
+extern bool wc_own_answers(const WcScan *get, const WcScan *scan);
+extern bool wc_own_convert(const WcScan *get, WcSlice answer, const WcScan *scan, WcBuf *block);
 
 /* Are there any?  And: the transaction's next operation, of which wc_own_find must know. */
 extern bool wc_own_any(void);
@@ -196,6 +202,9 @@ extern bool wc_own_find(const WcScan *get, uint64 snapshot, CommandId cid, WcBuf
 /* Does `shows` accept an answer to some Get of the row, in the newest state? */
 extern bool wc_own_shows(uint32 table_id, WcSlice row, CommandId cid,
 						 bool (*shows) (const void *arg, const WcScan *get, WcSlice answer), const void *arg);
+
+/* At the commit: other transactions may take over the rows as they are now, before the commit is applied. */
+extern void wc_own_leave(uint64 xid);
 
 /* Rows may have been unlocked, or operations rolled back; never fails. */
 extern void wc_own_forget(void);
@@ -273,6 +282,7 @@ typedef struct WcHolderWait
 {
 	int			looks;			/* waits in turn for a holder that was about to end */
 	TimestampTz since;			/* time of the first of these waits */
+	bool		takes_over;		/* the holder's row may be taken over before its commit is applied */
 } WcHolderWait;
 
 /* Waits, interruptibly, until the caller should ask the engine again. */

@@ -112,7 +112,8 @@ wc_claims_give_back(WcClaims *c, const WcClaim *claim)
 	(void) atomic_compare_exchange_strong(&c->slots[claim->slot], &mine, claim->before);
 }
 
-/* A process's claim is one of a transaction that runs: before it ends, the claim becomes a commit's. */
+/* A process's claim is one of a transaction that runs: before it ends, the claim becomes a commit's.  But the commit that it is
+ * behind may not be applied. */
 bool
 wc_claims_is_quiet(const WcClaims *c, const WcFlight *flight, uint32_t table_id, WcSlice row)
 {
@@ -120,7 +121,7 @@ wc_claims_is_quiet(const WcClaims *c, const WcFlight *flight, uint32_t table_id,
 	uint32_t	slot = wc_claims_row_slot(c, table_id, row);
 	uint64_t	claim = atomic_load(&c->slots[slot]);
 
-	return opening != 0 && (wc_claims_is_held(claim) || wc_claims_claimant(c, flight, claim) == 0) &&
+	return opening != 0 && (wc_claims_follows(claim) == WC_CLAIM_HELD || wc_claims_claimant(c, flight, claim) == 0) &&
 		wc_claims_is_open(c, opening, table_id, slot);
 }
 
@@ -169,7 +170,8 @@ wc_claims_prefetch(const WcClaims *c, uint64_t hash)
 
 /*
  * The rows of a process are those of its claim only as long as its transaction is the same.  If the transaction commits
- * meanwhile, it promotes the claim before it drops its rows: then the slot has another word.
+ * meanwhile, it promotes the claim before it drops its rows: then the slot has another word.  A claim that has taken the slot from a
+ * commit's does so for one row; for others the commit's claim is still in force.
  */
 static uint64_t
 holder_of_slot(const WcClaims *c, const WcFlight *flight, uint32_t slot, uint32_t table_id, WcSlice row, WcRowLockMode mode,
@@ -181,15 +183,18 @@ holder_of_slot(const WcClaims *c, const WcFlight *flight, uint32_t slot, uint32_
 		uint64_t	xid = wc_claims_claimant(c, flight, claim);
 		bool		in_the_way;
 		bool		brief = false;
+		uint64_t	before = 0;
 
 		if (xid == except || (row.data == NULL && table_bits_of(claim) != wc_claims_table_bits(table_id)))
 			return 0;
 		if (!wc_claims_is_held(claim))
 			return row.data != NULL && mode == WC_LOCK_KEY_SHARE && wc_claims_follows(claim) == WC_CLAIM_NO_KEY ? 0 : xid;
 		in_the_way = xid != 0 && wc_claims_is_in_the_way(wc_claims_process(c, claim), table_id, row, mode, &brief);
+		if (xid != 0 && !in_the_way && wc_claims_follows(claim) == WC_CLAIM_BEHIND)
+			before = wc_claims_claimant(c, flight, wc_claims_behind(wc_claims_process(c, claim), slot));
 		atomic_thread_fence(memory_order_acquire);	/* the entry is read before the claim is looked at again */
 		if (atomic_load(&c->slots[slot]) == claim && wc_claims_claimant(c, flight, claim) == xid)
-			return in_the_way ? xid | (brief ? WC_HOLDER_BRIEF : 0) : 0;
+			return in_the_way ? xid | (brief ? WC_HOLDER_BRIEF : 0) : before;
 	}
 }
 

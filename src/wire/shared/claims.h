@@ -12,7 +12,8 @@
  * are applied in the order of the log, so the later claim outlasts the earlier one.
  *
  * A process's claim locks a row when a statement changes the row or locks it, in one of the four modes, until the
- * transaction ends.  When the transaction commits, it becomes a commit's claim.
+ * transaction ends.  When the transaction commits, it becomes a commit's claim.  It may take the slot from a commit's claim, too, if the
+ * process knows the row as the commit leaves it (unapplied.h); then the engine does not know the row so, until the commit is applied.
  *
  * Rows share slots, by a hash.  The engine counts its locks of each slot, and looks at the slot's claim
  * when it adds a lock; a backend claims a slot, and looks at the count.  Both accesses are sequentially consistent,
@@ -103,10 +104,14 @@ extern bool wc_claims_is_quiet(const WcClaims *claims, const WcFlight *flight, u
  * has not.  False, and nothing is changed: another transaction may have locked the row, or a row that shares its slot; or this
  * one has it in a weaker mode; or the table is closed, no row can be claimed now, the process has no room for the row, or
  * the process's number is too large for a claim.  xid: of the top-level transaction, the same in all calls up to
- * wc_claims_drop_all.
+ * wc_claims_drop_all.  behind: the row may be locked by the claim of the commit of this transaction, which has ended; 0: it must
+ * not be locked.
  */
 extern bool wc_claims_hold(WcClaims *claims, const WcFlight *flight, uint32_t process, uint64_t xid, uint32_t table_id,
-						   WcSlice row, WcRowLockMode mode, bool *added);
+						   WcSlice row, WcRowLockMode mode, uint64_t behind, bool *added);
+
+/* The commits that the process's claims are behind are applied. */
+extern void wc_claims_settle(WcClaims *claims, uint32_t process);
 
 /*
  * The full id of another transaction than `except` whose claim keeps the row from being locked in this mode, perhaps with
@@ -115,6 +120,10 @@ extern bool wc_claims_hold(WcClaims *claims, const WcFlight *flight, uint32_t pr
  */
 extern uint64_t wc_claims_locked_by(const WcClaims *claims, const WcFlight *flight, uint32_t table_id, WcSlice row,
 									WcRowLockMode mode, uint64_t except);
+
+/* Is there a process's claim of this row, not of another one that shares its slot?  Then the row exists in its committed state (a cell in
+ * the families that the claim's statement reads), or the claim is brief. */
+extern bool wc_claims_has_process(const WcClaims *claims, const WcFlight *flight, uint32_t table_id, WcSlice row);
 
 /*
  * The transaction that keeps the process from locking the row, if other sessions see this transaction as ended: then the row can

@@ -6,12 +6,11 @@
 
 #include "base/hash.h"
 #include "wire/shared/claims.h"
+#include "wire/shared/words.h"
 
 /* Many more than the rows that are claimed or locked at a time, so that two of these seldom share a slot. */
 #define WC_CLAIMS_SLOTS		131072
 #define WC_CLAIMS_TABLES	1024
-
-#define WC_CLAIMS_KEY_WORDS (WC_CLAIMS_HELD_KEY_MAX / 8)
 
 /* A row that a process has claimed. */
 typedef struct WcClaimsRow
@@ -19,8 +18,9 @@ typedef struct WcClaimsRow
 	_Atomic uint32_t table_id;
 	_Atomic uint32_t len;
 	_Atomic uint32_t mode;
-	uint32_t	slot;			/* only the process uses it */
-	_Atomic uint64_t key[WC_CLAIMS_KEY_WORDS];
+	_Atomic uint32_t slot;
+	_Atomic uint64_t behind;	/* the claim of a commit that this one has taken the slot from; 0: none */
+	WcWord		key[WC_WORDS(WC_CLAIMS_HELD_KEY_MAX)];
 } WcClaimsRow;
 
 /* The claims of a process, which alone writes here.  Rows are written before `nrows` counts them, and are valid while xid is
@@ -78,9 +78,9 @@ wc_claims_is_open(const WcClaims *c, uint64_t opening, uint32_t table_id, uint32
  * the lower bits of the transaction's id.  The place has the transaction's full id.  If its lower bits differ from the
  * claim's, another transaction has the place by now, and the claim is not valid.
  *
- * Two numbers of claims that are followed have another meaning, and such claims follow none.  WC_CLAIM_HELD: a process's
- * claim, which has the process's number where a commit's claim has the place.  WC_CLAIM_NO_KEY: a commit's claim that was a
- * process's, and leaves the row's key to others.
+ * Three numbers of claims that are followed have another meaning.  WC_CLAIM_HELD: a process's claim, which has the process's number
+ * where a commit's claim has the place.  WC_CLAIM_BEHIND: a process's claim that has taken the slot from a commit's, which may not be
+ * applied yet.  WC_CLAIM_NO_KEY: a commit's claim that was a process's, and leaves the row's key to others.
  */
 #define WC_CLAIM_TABLE_BITS		8
 #define WC_CLAIM_FOLLOWS_BITS	6
@@ -89,7 +89,8 @@ wc_claims_is_open(const WcClaims *c, uint64_t opening, uint32_t table_id, uint32
 #define WC_CLAIM_TABLE_SHIFT	(WC_CLAIM_XID_BITS + WC_CLAIM_FOLLOWS_BITS)
 #define WC_CLAIM_PLACE_SHIFT	(WC_CLAIM_TABLE_SHIFT + WC_CLAIM_TABLE_BITS)
 #define WC_CLAIM_HELD			((1U << WC_CLAIM_FOLLOWS_BITS) - 1)
-#define WC_CLAIM_NO_KEY			(WC_CLAIM_HELD - 1)
+#define WC_CLAIM_BEHIND			(WC_CLAIM_HELD - 1)
+#define WC_CLAIM_NO_KEY			(WC_CLAIM_HELD - 2)
 
 static inline uint64_t
 wc_claims_table_bits(uint32_t table_id)
@@ -118,7 +119,7 @@ wc_claims_follow_bits(uint32_t n)
 static inline bool
 wc_claims_is_held(uint64_t claim)
 {
-	return wc_claims_follows(claim) == WC_CLAIM_HELD;
+	return wc_claims_follows(claim) >= WC_CLAIM_BEHIND;
 }
 
 /* A commit's claim that follows none. */
@@ -153,5 +154,8 @@ wc_claims_claimant(const WcClaims *c, const WcFlight *flight, uint64_t claim)
 /* Do the claims of a process keep others from locking the row (row.data NULL: all of the table) in this mode?  *brief: it may
  * still give the row up (WC_HOLDER_BRIEF). */
 extern bool wc_claims_is_in_the_way(const WcClaimsProcess *p, uint32_t table_id, WcSlice row, WcRowLockMode mode, bool *brief);
+
+/* The claim from which a process's claim has taken this slot; 0: from none. */
+extern uint64_t wc_claims_behind(const WcClaimsProcess *p, uint32_t slot);
 
 #endif

@@ -8,6 +8,7 @@
  * separate from the words of their pages, so that a lookup without success reads little memory.
  */
 #include "wire/shared/getcache.h"
+#include "wire/shared/words.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -45,7 +46,6 @@
 /* An answer's words: hash of the Get, epoch, times from and up to which it holds, 40 bits of the row's hash with the lengths of
  * Get and answer (12 bits each), then both, each filled up to a word. */
 #define HEAD_WORDS		5
-#define WORDS(bytes)	(((bytes) + 7) / 8)
 #define LENGTHS(row_hash, get, answer) ((row_hash) << 24 | (uint64_t) (get) << 12 | (uint64_t) (answer))
 #define ROW_BITS(lengths)	((lengths) >> 24)
 #define GET_LEN(lengths)	((size_t) ((lengths) >> 12 & 0xFFF))
@@ -60,9 +60,7 @@ typedef struct Page
 	_Atomic uint32_t tags[PAGE_TAGS];
 } Page;
 
-typedef _Atomic uint64_t Word;
-
-#define PAGE_BYTES	(sizeof(Page) + PAGE_WORDS * sizeof(Word))
+#define PAGE_BYTES	(sizeof(Page) + PAGE_WORDS * sizeof(WcWord))
 
 typedef struct Reader
 {
@@ -167,11 +165,11 @@ page_of(const WcGetCache *cache, uint64_t row_hash)
 	return &pages[(row_hash >> 32) * cache->npages >> 32];
 }
 
-static Word *
+static WcWord *
 words_of(const WcGetCache *cache, const Page *page)
 {
 	Page	   *pages = (Page *) ((uintptr_t) cache + pages_at(cache->nreaders));
-	Word	   *words = (Word *) &pages[cache->npages];
+	WcWord	   *words = (WcWord *) &pages[cache->npages];
 
 	return words + (size_t) (page - pages) * PAGE_WORDS;
 }
@@ -198,65 +196,6 @@ changed_at(const WcGetCache *cache, Page *page, WcGetKind kind, uint32_t table_i
 		atomic_load_explicit(stamp_of(page, row_hash), memory_order_acquire);
 
 	return rows > table ? rows : table;
-}
-
-/* --- words ------------------------------------------------------------------*/
-
-static inline uint64_t
-get_word(const Word *word)
-{
-	return atomic_load_explicit(word, memory_order_relaxed);
-}
-
-static inline void
-put_word(Word *word, uint64_t value)
-{
-	atomic_store_explicit(word, value, memory_order_relaxed);
-}
-
-/* Takes the next word from the bytes; zeros fill up the last one. */
-static inline uint64_t
-take_word(WcSlice *s)
-{
-	uint64_t	word = 0;
-	size_t		n = s->len < sizeof(word) ? s->len : sizeof(word);
-
-	memcpy(&word, s->data, n);
-	s->data += n;
-	s->len -= n;
-	return word;
-}
-
-static void
-put_bytes(Word *at, WcSlice s)
-{
-	while (s.len > 0)
-		put_word(at++, take_word(&s));
-}
-
-static void
-get_bytes(const Word *at, uint8_t *to, size_t len)
-{
-	while (len > 0)
-	{
-		uint64_t	word = get_word(at++);
-		size_t		n = len < sizeof(word) ? len : sizeof(word);
-
-		memcpy(to, &word, n);
-		to += n;
-		len -= n;
-	}
-}
-
-static bool
-bytes_are(const Word *at, WcSlice s)
-{
-	while (s.len > 0)
-	{
-		if (get_word(at++) != take_word(&s))
-			return false;
-	}
-	return true;
 }
 
 /* --- readers ----------------------------------------------------------------*/
@@ -318,57 +257,57 @@ wc_getcache_enter_marked(WcGetCache *cache, uint32_t reader, uint32_t place, uin
 }
 
 static bool
-copy_bytes(const Word *at, size_t len, WcBuf *out)
+copy_bytes(const WcWord *at, size_t len, WcBuf *out)
 {
 	uint8_t    *to = wc_buf_reserve(out, len);
 
 	if (to == NULL)
 		return false;
-	get_bytes(at, to, len);
+	wc_words_get(at, to, len);
 	out->len += len;
 	return true;
 }
 
 /* The words of the answer to which the tag points, if it is valid at now_us; NULL: it is not.  *epoch: the epoch in which it was
  * read. */
-static const Word *
-valid_answer(const Word *words, uint32_t tag, int64_t now_us, uint64_t *epoch, uint64_t *lengths)
+static const WcWord *
+valid_answer(const WcWord *words, uint32_t tag, int64_t now_us, uint64_t *epoch, uint64_t *lengths)
 {
-	const Word *at = words + TAG_AT(tag);
+	const WcWord *at = words + TAG_AT(tag);
 
 	/* words that are being overwritten may have any value */
 	if (TAG_AT(tag) + TAG_WORDS(tag) > PAGE_WORDS || TAG_WORDS(tag) < HEAD_WORDS)
 		return NULL;
-	*epoch = get_word(at + 1);
-	*lengths = get_word(at + 4);
-	if (now_us < (int64_t) get_word(at + 2) || now_us >= (int64_t) get_word(at + 3) ||
-		HEAD_WORDS + WORDS(GET_LEN(*lengths)) + WORDS(ANSWER_LEN(*lengths)) > TAG_WORDS(tag))
+	*epoch = wc_word_get(at + 1);
+	*lengths = wc_word_get(at + 4);
+	if (now_us < (int64_t) wc_word_get(at + 2) || now_us >= (int64_t) wc_word_get(at + 3) ||
+		HEAD_WORDS + WC_WORDS(GET_LEN(*lengths)) + WC_WORDS(ANSWER_LEN(*lengths)) > TAG_WORDS(tag))
 		return NULL;
 	return at;
 }
 
 /* Copies the answer to which the tag points, if it is the answer to this Get. */
 static bool
-copy_answer(const Word *words, uint32_t tag, uint64_t get_hash, WcSlice get, int64_t now_us,
+copy_answer(const WcWord *words, uint32_t tag, uint64_t get_hash, WcSlice get, int64_t now_us,
 			WcBuf *out, uint64_t *epoch)
 {
 	uint64_t	lengths;
-	const Word *at = valid_answer(words, tag, now_us, epoch, &lengths);
+	const WcWord *at = valid_answer(words, tag, now_us, epoch, &lengths);
 
-	return at != NULL && get_word(at) == get_hash && GET_LEN(lengths) == get.len && bytes_are(at + HEAD_WORDS, get) &&
-		copy_bytes(at + HEAD_WORDS + WORDS(get.len), ANSWER_LEN(lengths), out);
+	return at != NULL && wc_word_get(at) == get_hash && GET_LEN(lengths) == get.len && wc_words_are(at + HEAD_WORDS, get) &&
+		copy_bytes(at + HEAD_WORDS + WC_WORDS(get.len), ANSWER_LEN(lengths), out);
 }
 
 /* Copies the Get and the answer to which the tag points, if they are probably of this row. */
 static bool
-copy_both(const Word *words, uint32_t tag, uint64_t row_hash, int64_t now_us, WcBuf *get, WcBuf *out, uint64_t *epoch)
+copy_both(const WcWord *words, uint32_t tag, uint64_t row_hash, int64_t now_us, WcBuf *get, WcBuf *out, uint64_t *epoch)
 {
 	uint64_t	lengths;
-	const Word *at = valid_answer(words, tag, now_us, epoch, &lengths);
+	const WcWord *at = valid_answer(words, tag, now_us, epoch, &lengths);
 
 	return at != NULL && ROW_BITS(lengths) == ROW_BITS(LENGTHS(row_hash, 0, 0)) &&
 		copy_bytes(at + HEAD_WORDS, GET_LEN(lengths), get) &&
-		copy_bytes(at + HEAD_WORDS + WORDS(GET_LEN(lengths)), ANSWER_LEN(lengths), out);
+		copy_bytes(at + HEAD_WORDS + WC_WORDS(GET_LEN(lengths)), ANSWER_LEN(lengths), out);
 }
 
 /* Shall the answer be kept?  Yes if the page has never been full, or the Get was asked for before.  False positives are
@@ -607,14 +546,14 @@ wc_getcache_epochs_read(const WcGetCache *cache, uint64_t *epochs)
 
 /* The place of an older answer to this Get, if it has *n words or more, which *n becomes; PAGE_WORDS: there is none. */
 static size_t
-place_of(const Page *page, const Word *words, uint64_t get_hash, size_t *n)
+place_of(const Page *page, const WcWord *words, uint64_t get_hash, size_t *n)
 {
 	for (int i = 0; i < PAGE_TAGS; i++)
 	{
 		uint32_t	tag = atomic_load_explicit(&page->tags[i], memory_order_relaxed);
 
 		if (tag != 0 && TAG_HASH(tag) == TAG_HASH(TAG(get_hash, 0, 0, 0)) && TAG_WORDS(tag) >= *n &&
-			get_word(words + TAG_AT(tag)) == get_hash)
+			wc_word_get(words + TAG_AT(tag)) == get_hash)
 		{
 			*n = TAG_WORDS(tag);
 			return TAG_AT(tag);
@@ -643,7 +582,7 @@ take_next(Page *page, size_t n)
 /* Makes room for n words from `at` on: removes the answers that they overwrite, and an older answer to the same Get.
  * Returns the number of a tag that may be overwritten. */
 static int
-make_room(Page *page, const Word *words, size_t at, size_t n, uint64_t get_hash)
+make_room(Page *page, const WcWord *words, size_t at, size_t n, uint64_t get_hash)
 {
 	int			room = -1;
 	int			next = 0;		/* the tag of the answer that is overwritten next */
@@ -656,7 +595,7 @@ make_room(Page *page, const Word *words, size_t at, size_t n, uint64_t get_hash)
 		size_t		ahead = begin >= at ? begin - at : begin + PAGE_WORDS - at;
 
 		if (tag != 0 && ((begin < at + n && at < begin + TAG_WORDS(tag)) ||
-						 (TAG_HASH(tag) == TAG_HASH(TAG(get_hash, 0, 0, 0)) && get_word(words + begin) == get_hash)))
+						 (TAG_HASH(tag) == TAG_HASH(TAG(get_hash, 0, 0, 0)) && wc_word_get(words + begin) == get_hash)))
 		{
 			atomic_store_explicit(&page->tags[i], 0, memory_order_relaxed);
 			tag = 0;
@@ -686,7 +625,7 @@ wc_getcache_has(const WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSl
 	uint64_t	get_hash = hash(row_hash, get);
 	size_t		n = 0;
 	Page	   *page;
-	const Word *words;
+	const WcWord *words;
 	size_t		at;
 
 	if (cache->npages == 0)
@@ -694,8 +633,8 @@ wc_getcache_has(const WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSl
 	page = page_of(cache, row_hash);
 	words = words_of(cache, page);
 	at = place_of(page, words, get_hash, &n);
-	return at != PAGE_WORDS && changed_at(cache, page, WC_GET_ROW, table_id, row_hash) <= get_word(words + at + 1) &&
-		get_word(words + at + 1) <= epoch;
+	return at != PAGE_WORDS && changed_at(cache, page, WC_GET_ROW, table_id, row_hash) <= wc_word_get(words + at + 1) &&
+		wc_word_get(words + at + 1) <= epoch;
 }
 
 void
@@ -704,9 +643,9 @@ wc_getcache_add(WcGetCache *cache, WcGetKind kind, WcGetOrigin origin, uint64_t 
 {
 	uint64_t	row_hash = row_hash_of(table_id, row);
 	uint64_t	get_hash = hash(row_hash, get);
-	size_t		n = HEAD_WORDS + WORDS(get.len) + WORDS(answer.len);
+	size_t		n = HEAD_WORDS + WC_WORDS(get.len) + WC_WORDS(answer.len);
 	Page	   *page;
-	Word	   *words;
+	WcWord	   *words;
 	uint32_t	turn;
 	size_t		at;
 	int			tag;
@@ -728,13 +667,13 @@ wc_getcache_add(WcGetCache *cache, WcGetKind kind, WcGetOrigin origin, uint64_t 
 	if (at == PAGE_WORDS)
 		at = take_next(page, n);
 	tag = make_room(page, words, at, n, get_hash);
-	put_word(words + at, get_hash);
-	put_word(words + at + 1, epoch);
-	put_word(words + at + 2, (uint64_t) valid_from_us);
-	put_word(words + at + 3, (uint64_t) valid_until_us);
-	put_word(words + at + 4, LENGTHS(row_hash, get.len, answer.len));
-	put_bytes(words + at + HEAD_WORDS, get);
-	put_bytes(words + at + HEAD_WORDS + WORDS(get.len), answer);
+	wc_word_put(words + at, get_hash);
+	wc_word_put(words + at + 1, epoch);
+	wc_word_put(words + at + 2, (uint64_t) valid_from_us);
+	wc_word_put(words + at + 3, (uint64_t) valid_until_us);
+	wc_word_put(words + at + 4, LENGTHS(row_hash, get.len, answer.len));
+	wc_words_put(words + at + HEAD_WORDS, get);
+	wc_words_put(words + at + HEAD_WORDS + WC_WORDS(get.len), answer);
 	atomic_store_explicit(&page->tags[tag], TAG(get_hash, origin, at, n), memory_order_relaxed);
 	atomic_store_explicit(&page->turn, turn + 2, memory_order_release);
 }

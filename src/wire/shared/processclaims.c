@@ -3,8 +3,6 @@
  */
 #include "wire/shared/claimsstate.h"
 
-#include <string.h>
-
 /* In a row's mode: the process may still give the row up. */
 #define BRIEF 0x100
 
@@ -20,33 +18,11 @@ is_brief(const WcClaimsRow *r)
 	return (atomic_load_explicit(&r->mode, memory_order_relaxed) & BRIEF) != 0;
 }
 
-static void
-put_key(WcClaimsRow *r, WcSlice key)
-{
-	for (size_t i = 0; i * 8 < key.len; i++)
-	{
-		uint64_t	word = 0;
-
-		memcpy(&word, key.data + i * 8, key.len - i * 8 < 8 ? key.len - i * 8 : 8);
-		atomic_store_explicit(&r->key[i], word, memory_order_relaxed);
-	}
-}
-
 static bool
 has_key(const WcClaimsRow *r, uint32_t table_id, WcSlice key)
 {
-	if (atomic_load_explicit(&r->table_id, memory_order_relaxed) != table_id ||
-		atomic_load_explicit(&r->len, memory_order_relaxed) != key.len)
-		return false;
-	for (size_t i = 0; i * 8 < key.len; i++)
-	{
-		uint64_t	word = 0;
-
-		memcpy(&word, key.data + i * 8, key.len - i * 8 < 8 ? key.len - i * 8 : 8);
-		if (atomic_load_explicit(&r->key[i], memory_order_relaxed) != word)
-			return false;
-	}
-	return true;
+	return atomic_load_explicit(&r->table_id, memory_order_relaxed) == table_id &&
+		atomic_load_explicit(&r->len, memory_order_relaxed) == key.len && wc_words_are(r->key, key);
 }
 
 /* The process's claim of this row; NULL: it has none. */
@@ -65,9 +41,29 @@ find_row(const WcClaimsProcess *p, uint32_t table_id, WcSlice row)
 
 /* The word of a process's claim. */
 static uint64_t
-held_claim(uint32_t table_id, uint32_t process, uint64_t xid)
+held_claim(uint32_t table_id, uint32_t process, uint64_t xid, bool behind)
 {
-	return wc_claims_word(table_id, (uint16_t) process, xid) | wc_claims_follow_bits(WC_CLAIM_HELD);
+	return wc_claims_word(table_id, (uint16_t) process, xid) | wc_claims_follow_bits(behind ? WC_CLAIM_BEHIND : WC_CLAIM_HELD);
+}
+
+static uint32_t
+slot_of(const WcClaimsRow *r)
+{
+	return atomic_load_explicit(&r->slot, memory_order_relaxed);
+}
+
+/* The claim that the row's claim is behind, and the word of the row's. */
+static uint64_t
+behind_of(const WcClaimsRow *r)
+{
+	return atomic_load_explicit(&r->behind, memory_order_relaxed);
+}
+
+static uint64_t
+claim_of(const WcClaimsProcess *p, const WcClaimsRow *r, uint32_t process)
+{
+	return held_claim(atomic_load_explicit(&r->table_id, memory_order_relaxed), process,
+					  atomic_load_explicit(&p->xid, memory_order_relaxed), behind_of(r) != 0);
 }
 
 /* The process has n rows, and had more. */
@@ -79,23 +75,23 @@ count_rows(WcClaimsProcess *p, uint32_t n)
 	atomic_store(&p->nrows, n);
 }
 
-/* Removes the last row.  Its slot is left to another row of the process that shares it. */
+/* Removes the last row.  Its slot is left to another row of the process that shares it, or to the claim that it is behind. */
 void
 wc_claims_drop_last(WcClaims *c, uint32_t process)
 {
 	WcClaimsProcess *p = &c->processes[process];
 	uint32_t	n = atomic_load_explicit(&p->nrows, memory_order_relaxed) - 1;
 	const WcClaimsRow *r = &p->rows[n];
-	uint64_t	mine = held_claim(atomic_load_explicit(&r->table_id, memory_order_relaxed), process,
-								  atomic_load_explicit(&p->xid, memory_order_relaxed));
+	uint64_t	mine = claim_of(p, r, process);
 
-	count_rows(p, n);
 	for (uint32_t i = 0; i < n; i++)
 	{
-		if (p->rows[i].slot == r->slot)
-			return;
+		if (slot_of(&p->rows[i]) == slot_of(r))
+			mine = 0;
 	}
-	(void) atomic_compare_exchange_strong(&c->slots[r->slot], &mine, 0);
+	if (mine != 0)
+		(void) atomic_compare_exchange_strong(&c->slots[slot_of(r)], &mine, behind_of(r));
+	count_rows(p, n);
 }
 
 void
@@ -107,31 +103,78 @@ wc_claims_keep_last(WcClaims *c, uint32_t process)
 	atomic_store_explicit(&r->mode, (uint32_t) mode_of(r), memory_order_relaxed);
 }
 
+/* The slots of claims that are behind others are left to these, while the process's claims are valid: nobody finds the slots free. */
 void
 wc_claims_drop_all(WcClaims *c, uint32_t process)
 {
-	if (process >= c->nprocesses || atomic_load_explicit(&c->processes[process].xid, memory_order_relaxed) == 0)
+	WcClaimsProcess *p;
+	uint32_t	n;
+
+	if (process >= c->nprocesses)
 		return;
-	count_rows(&c->processes[process], 0);
+	p = &c->processes[process];
+	n = atomic_load_explicit(&p->nrows, memory_order_relaxed);
+	for (uint32_t i = 0; i < n; i++)
+	{
+		const WcClaimsRow *r = &p->rows[i];
+		uint64_t	mine = claim_of(p, r, process);
+
+		if (behind_of(r) != 0)
+			(void) atomic_compare_exchange_strong(&c->slots[slot_of(r)], &mine, behind_of(r));
+	}
+	count_rows(p, 0);
+}
+
+void
+wc_claims_settle(WcClaims *c, uint32_t process)
+{
+	WcClaimsProcess *p = &c->processes[process];
+	uint32_t	n = atomic_load_explicit(&p->nrows, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		WcClaimsRow *r = &p->rows[i];
+		uint64_t	mine = claim_of(p, r, process);
+
+		if (behind_of(r) == 0)
+			continue;
+		atomic_store_explicit(&r->behind, 0, memory_order_relaxed);
+		(void) atomic_compare_exchange_strong(&c->slots[slot_of(r)], &mine, claim_of(p, r, process));
+	}
+}
+
+static void
+write_row(WcClaimsRow *r, uint32_t slot, uint32_t table_id, WcSlice row, WcRowLockMode mode, uint64_t behind)
+{
+	atomic_store_explicit(&r->slot, slot, memory_order_relaxed);
+	atomic_store_explicit(&r->behind, behind, memory_order_relaxed);
+	atomic_store_explicit(&r->table_id, table_id, memory_order_relaxed);
+	atomic_store_explicit(&r->len, (uint32_t) row.len, memory_order_relaxed);
+	atomic_store_explicit(&r->mode, (uint32_t) mode | BRIEF, memory_order_relaxed);
+	wc_words_put(r->key, row);
 }
 
 /*
  * Like a commit's claim, it is made before the counters are read.  The row is written before the slot: the engine, which reads
  * them in the other order, finds the row if it finds the claim.  If another row of the process has the slot already, nrows is
  * the word that the engine reads behind its counter.
+ *
+ * The commit that the claim is behind is looked at again when the claim is made: if it is not applied then, nobody has had the row
+ * since.
  */
 bool
 wc_claims_hold(WcClaims *c, const WcFlight *flight, uint32_t process, uint64_t xid, uint32_t table_id, WcSlice row,
-			   WcRowLockMode mode, bool *added)
+			   WcRowLockMode mode, uint64_t behind, bool *added)
 {
 	uint64_t	opening = atomic_load(&c->opening);
+	uint64_t	mine = held_claim(table_id, process, xid, behind != 0);
 	WcClaimsProcess *p = &c->processes[process];
-	uint64_t	mine;
+	uint64_t	claimant;
 	uint64_t	before;
 	const WcClaimsRow *held;
 	uint32_t	slot;
 	uint32_t	n;
-	WcClaimsRow *r;
+	bool		may_take;
 
 	*added = false;
 	if (process >= c->nprocesses || process > UINT16_MAX)
@@ -141,18 +184,14 @@ wc_claims_hold(WcClaims *c, const WcFlight *flight, uint32_t process, uint64_t x
 		return mode_of(held) >= mode;
 	n = atomic_load_explicit(&p->nrows, memory_order_relaxed);
 	slot = wc_claims_row_slot(c, table_id, row);
-	mine = held_claim(table_id, process, xid);
 	before = atomic_load(&c->slots[slot]);
-	if (opening == 0 || n == WC_CLAIMS_HELD_MAX || row.len > WC_CLAIMS_HELD_KEY_MAX ||
-		!wc_claims_is_open(c, opening, table_id, slot) || (before != mine && wc_claims_claimant(c, flight, before) != 0))
+	claimant = wc_claims_claimant(c, flight, before);
+	may_take = behind == 0 ? before == mine || claimant == 0 : claimant == behind && !wc_claims_is_held(before);
+	if (!may_take || opening == 0 || n == WC_CLAIMS_HELD_MAX || row.len > WC_CLAIMS_HELD_KEY_MAX ||
+		!wc_claims_is_open(c, opening, table_id, slot))
 		return false;
 
-	r = &p->rows[n];
-	r->slot = slot;
-	atomic_store_explicit(&r->table_id, table_id, memory_order_relaxed);
-	atomic_store_explicit(&r->len, (uint32_t) row.len, memory_order_relaxed);
-	atomic_store_explicit(&r->mode, (uint32_t) mode | BRIEF, memory_order_relaxed);
-	put_key(r, row);
+	write_row(&p->rows[n], slot, table_id, row, mode, behind != 0 ? before : 0);
 	atomic_store(&p->nrows, n + 1);
 	if (n == 0)
 		atomic_store(&p->xid, xid);
@@ -161,10 +200,23 @@ wc_claims_hold(WcClaims *c, const WcFlight *flight, uint32_t process, uint64_t x
 		count_rows(p, n);
 		return false;
 	}
-	*added = wc_claims_is_open(c, opening, table_id, slot);
+	*added = wc_claims_is_open(c, opening, table_id, slot) && (behind == 0 || wc_claims_claimant(c, flight, before) == behind);
 	if (!*added)
 		wc_claims_drop_last(c, process);
 	return *added;
+}
+
+/* The entry is read between two reads of the claim, as in holder_of_slot. */
+bool
+wc_claims_has_process(const WcClaims *c, const WcFlight *flight, uint32_t table_id, WcSlice row)
+{
+	uint32_t	slot = wc_claims_row_slot(c, table_id, row);
+	uint64_t	claim = atomic_load(&c->slots[slot]);
+	uint64_t	xid = wc_claims_claimant(c, flight, claim);
+	bool		found = xid != 0 && wc_claims_is_held(claim) && find_row(wc_claims_process(c, claim), table_id, row) != NULL;
+
+	atomic_thread_fence(memory_order_acquire);
+	return found && atomic_load(&c->slots[slot]) == claim && wc_claims_claimant(c, flight, claim) == xid;
 }
 
 uint64_t
@@ -192,12 +244,7 @@ wc_claims_held(const WcClaims *c, uint32_t process, uint32_t n, WcHeldRow *held)
 	held->table_id = atomic_load_explicit(&r->table_id, memory_order_relaxed);
 	held->mode = mode_of(r);
 	held->len = atomic_load_explicit(&r->len, memory_order_relaxed);
-	for (size_t i = 0; i < WC_CLAIMS_KEY_WORDS; i++)
-	{
-		uint64_t	word = atomic_load_explicit(&r->key[i], memory_order_relaxed);
-
-		memcpy(held->row + i * 8, &word, 8);
-	}
+	wc_words_get(r->key, held->row, held->len);
 }
 
 /* May others lock the row's key when the claim of its slot is promoted? */
@@ -210,7 +257,7 @@ leaves_key(const WcClaimsProcess *p, const WcClaimsRow *r)
 		return false;
 	for (uint32_t i = 0; i < n; i++)
 	{
-		if (&p->rows[i] != r && p->rows[i].slot == r->slot)
+		if (&p->rows[i] != r && slot_of(&p->rows[i]) == slot_of(r))
 			return false;
 	}
 	return true;
@@ -223,12 +270,12 @@ wc_claims_promote(WcClaims *c, uint32_t process, uint32_t n, uint16_t place, uin
 	const WcClaimsProcess *p = &c->processes[process];
 	const WcClaimsRow *r = &p->rows[n];
 	uint32_t	table_id = atomic_load_explicit(&r->table_id, memory_order_relaxed);
-	uint64_t	before = held_claim(table_id, process, xid);
+	uint64_t	before = claim_of(p, r, process);
 
-	*claim = (WcClaim) {.mine = wc_claims_word(table_id, place, xid),.before = before,.slot = r->slot};
+	*claim = (WcClaim) {.mine = wc_claims_word(table_id, place, xid),.before = before,.slot = slot_of(r)};
 	if (leaves_key(p, r))
 		claim->mine |= wc_claims_follow_bits(WC_CLAIM_NO_KEY);
-	if (!atomic_compare_exchange_strong(&c->slots[r->slot], &before, claim->mine))
+	if (!atomic_compare_exchange_strong(&c->slots[claim->slot], &before, claim->mine))
 		claim->before = claim->mine;
 }
 
@@ -255,6 +302,19 @@ wc_claims_is_in_the_way(const WcClaimsProcess *p, uint32_t table_id, WcSlice row
 
 	*brief = held != NULL && is_brief(held);
 	return held != NULL && (row.data == NULL || wc_lockmode_conflicts(mode_of(held), mode));
+}
+
+uint64_t
+wc_claims_behind(const WcClaimsProcess *p, uint32_t slot)
+{
+	uint32_t	n = atomic_load(&p->nrows);
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		if (slot_of(&p->rows[i]) == slot && behind_of(&p->rows[i]) != 0)
+			return behind_of(&p->rows[i]);
+	}
+	return 0;
 }
 
 bool

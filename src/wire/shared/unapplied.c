@@ -5,7 +5,7 @@
 #include "wire/shared/words.h"
 
 /* Many more than the rows that several sessions change at a time. */
-#define PLACES 256
+#define PLACES 1024
 
 typedef struct Place
 {
