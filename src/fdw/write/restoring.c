@@ -216,14 +216,15 @@ static bool
 replace(WcModify *m, uint32 family, WcSlice qualifier, int64 ts, bool newest)
 {
 	int			n;
-	int64	   *versions = wc_rowread_versions(m->wrel, wc_buf_slice(&m->write.key), family, qualifier, &n);
+	int			nupto_own;
+	int64	   *versions = wc_rowread_versions(m->wrel, wc_buf_slice(&m->write.key), family, qualifier, &n, &nupto_own);
 	bool		there = false;
 
 	for (int i = 0; i < n; i++)
 	{
 		there |= versions[i] == ts;
 		if (newest && versions[i] > ts)
-			wc_rowwrite_delete(&m->write, WC_ITEM_DELETE, family, qualifier, versions[i]);
+			wc_rowwrite_delete(&m->write, WC_ITEM_DELETE, family, qualifier, i < nupto_own ? WC_TS_LATEST : versions[i]);
 	}
 	return !there || wc_relation_shows_whole_cells(m->wrel);
 }

@@ -96,7 +96,7 @@ wc_rowread_cells(const WcRelation *wrel, WcSlice row, const WcColumn *columns, i
 }
 
 int64 *
-wc_rowread_versions(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier, int *nversions)
+wc_rowread_versions(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier, int *nversions, int *nupto_own)
 {
 	WcColumn	column = {.family = family,.kind = WC_COLUMN_EXACT,.qualifier = qualifier};
 	int			capacity = 8;
@@ -118,7 +118,7 @@ wc_rowread_versions(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice 
 	scan.versions = WC_VERSIONS_MAX;
 	scan.uncapped = true;
 	client_scan = wc_client_scan_open(&scan, wc_client_snapshot(NULL), all_own_writes(), 1, CurrentMemoryContext);
-	*nversions = 0;
+	*nversions = *nupto_own = 0;
 	while (wc_client_next_row(client_scan, &found))
 	{
 		while (wc_client_next_cell(client_scan, &cell, &colno))
@@ -129,6 +129,8 @@ wc_rowread_versions(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice 
 				versions = repalloc_huge(versions, sizeof(int64) * capacity);
 			}
 			versions[(*nversions)++] = cell.ts;
+			if (wc_client_cell_provisional(client_scan) && wc_client_store_is_embedded(wrel->store))
+				*nupto_own = *nversions;
 		}
 	}
 	wc_client_scan_close(client_scan);

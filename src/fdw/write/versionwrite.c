@@ -246,22 +246,45 @@ find_version(WcVersion *versions, int n, int64 ts)
 	return NULL;
 }
 
+/* So many versions of the cell are visible. */
+static int
+versions_kept(const WcModify *m, const WcPlace *place)
+{
+	return (int) wc_table_desc_family_by_id(m->wrel->desc, place->family)->attrs.versions;
+}
+
+static void pg_attribute_noreturn()
+dated_later(const WcModify *m, const WcPlace *place)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+			 errmsg("cannot write a cell of foreign table \"%s\" with a timestamp after it was written without one in the same transaction",
+					m->wrel->relname),
+			 errdetail("The cell has a version that is dated later than now.")));
+}
+
 /* Deletes existing versions that are not given and are newer than oldest (-1: all of them). */
 static void
 delete_others(WcModify *m, const WcPlace *place, WcVersion *versions, int n, int64 oldest)
 {
 	int			nthere;
+	int			nupto_own;
 	int64	   *there = wc_rowread_versions(m->wrel, wc_buf_slice(&m->write.key), place->family, place->qualifier,
-											&nthere);
+											&nthere, &nupto_own);
 
+	if (nupto_own > 0 && there[nupto_own - 1] <= oldest)
+		nupto_own = 0;			/* it stays */
 	for (int i = 0; i < nthere; i++)
 	{
 		WcVersion  *version = find_version(versions, n, there[i]);
 
 		if (version != NULL)
 			version->there = true;
-		else if (there[i] > oldest)
-			wc_rowwrite_delete(&m->write, WC_ITEM_DELETE, place->family, place->qualifier, there[i]);
+		if (i < nupto_own && (version != NULL || i >= versions_kept(m, place)))
+			dated_later(m, place);
+		if (version == NULL && there[i] > oldest)
+			wc_rowwrite_delete(&m->write, WC_ITEM_DELETE, place->family, place->qualifier,
+							   i < nupto_own ? WC_TS_LATEST : there[i]);
 	}
 }
 
