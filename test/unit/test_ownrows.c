@@ -91,6 +91,57 @@ test_updates_between_commits(void **state)
 	}
 }
 
+/* Each row that is gone is sought in the second family, where the transaction's rows have nothing: in both directions. */
+static void
+test_rows_behind_deleted_ones(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		WcColumn	columns[2] = {{.family = 1,.kind = WC_COLUMN_EXACT,.qualifier = kit_s("a")}, {.family = 2,.kind = WC_COLUMN_EXACT,.qualifier = kit_s("b")}};
+		WcScan		scan;
+		WcReadPoint at;
+		char		row[16];
+
+		kit_open(&kit);
+		kit_create(&kit, "t", *p, 1);
+		for (int i = 0; i < UPDATES; i++)
+		{
+			snprintf(row, sizeof(row), "m%03d", i);
+			kit_put(&kit, row, 1, "a", KIT_LATEST, "stored");
+			kit_put(&kit, row, 2, "a", KIT_LATEST, "stored");
+		}
+		kit_commit(&kit);
+		for (int i = 0; i < UPDATES; i++)
+		{
+			snprintf(row, sizeof(row), "m%03d", i);
+			kit_delete(&kit, WC_DELETE_FAMILY, row, 1, "", KIT_LATEST);
+			kit_delete(&kit, WC_DELETE_FAMILY, row, 2, "", KIT_LATEST);
+		}
+		kit_commit(&kit);
+		for (int i = 0; i < UPDATES; i++)
+		{
+			snprintf(row, sizeof(row), "%c%03d", i % 2 == 0 ? 'a' : 'z', i);
+			kit_put(&kit, row, 1, "a", KIT_LATEST, "own");
+		}
+		assert_ok(&kit, kit_send(&kit));
+		kit.cid++;
+		wc_scan_init(&scan, kit.table);
+		scan.rows_by_existence = true;
+		scan.columns = columns;
+		scan.ncolumns = 2;
+		scan.row_limit = UPDATES / 2 + 1;
+		for (int reversed = 0; reversed < 2; reversed++)
+		{
+			scan.reversed = reversed != 0;
+			at = kit_point(&kit, true);
+			assert_non_null(strstr(kit_scan_with(&kit, &scan, &at), reversed ? "a498{f:a=own}" : "z001{f:a=own}"));
+		}
+		assert_in_range(wc_txn_resolved(kit.txn), 1, 4 * ABOUT_ONCE(UPDATES));
+		kit_close(&kit);
+	}
+}
+
 static void
 test_updates_of_a_wide_row(void **state)
 {
@@ -330,6 +381,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_updates_of_one_row),
 		cmocka_unit_test(test_updates_between_commits),
+		cmocka_unit_test(test_rows_behind_deleted_ones),
 		cmocka_unit_test(test_updates_of_a_wide_row),
 		cmocka_unit_test(test_updates_and_savepoints),
 		cmocka_unit_test(test_scans_at_once),

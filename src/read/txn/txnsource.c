@@ -23,6 +23,12 @@ typedef struct TxnSource
 	uint32_t	cid;
 	int64_t		ts;				/* provisional */
 
+	/* Between `from` and the current row, or the end, no row has anything for this family. */
+	WcBuf		from;
+	bool		from_inclusive;
+	bool		positioned;		/* there is a current row, or it has ended */
+	bool		ended;
+
 	/* What the operations are resolved against. */
 	bool		hidden;			/* nothing */
 	WcSnapshot *snapshot;
@@ -138,10 +144,9 @@ leave_row(TxnSource *t)
 
 /* To the view's next row that has anything for this family. */
 static WcStatus
-txn_next_row(WcCellSource *src, WcError *err)
+find_row(TxnSource *t, WcError *err)
 {
-	TxnSource  *t = (TxnSource *) src;
-
+	t->positioned = t->ended = false;
 	for (;;)
 	{
 		WcSlice		row;
@@ -157,20 +162,71 @@ txn_next_row(WcCellSource *src, WcError *err)
 			wc_ownrow_free(t->own);
 			t->own = NULL;
 			t->resolved.n = 0;
+			t->positioned = t->ended = status == WC_END;
 			return status;
 		}
 		if (t->resolved.n > 0)
+		{
+			t->positioned = true;
 			return WC_OK;
+		}
 	}
 }
 
+static void
+begin_at(TxnSource *t, WcSlice row, bool inclusive)
+{
+	wc_buf_reset(&t->from, WC_ROW_MAX);
+	wc_buf_append_slice(&t->from, row);
+	t->from_inclusive = inclusive;
+}
+
+static WcStatus
+txn_next_row(WcCellSource *src, WcError *err)
+{
+	TxnSource  *t = (TxnSource *) src;
+
+	if (t->positioned && !t->ended)
+		begin_at(t, src->row, false);
+	return find_row(t, err);
+}
+
+static int
+compare(const TxnSource *t, WcSlice a, WcSlice b)
+{
+	int			c = wc_slice_cmp(a, b);
+
+	return t->base.reversed ? -c : c;
+}
+
+/* Is the current row, or the end, the one that is sought? */
+static bool
+is_there(const TxnSource *t, WcSlice row, bool inclusive)
+{
+	int			behind = t->positioned && !t->from.failed ? compare(t, row, wc_buf_slice(&t->from)) : -1;
+
+	if (behind < 0 || (behind == 0 && inclusive && !t->from_inclusive))
+		return false;
+	return t->ended || compare(t, t->base.row, row) >= (inclusive ? 0 : 1);
+}
+
+/*
+ * A scan of several families seeks each row that one of them has in the others.  Then the next row here may be far away, with many
+ * rows before it that have nothing for this family: they are resolved once.
+ */
 static WcStatus
 txn_seek_row(WcCellSource *src, WcSlice row, bool inclusive, WcError *err)
 {
 	TxnSource  *t = (TxnSource *) src;
 
+	if (is_there(t, row, inclusive))
+	{
+		t->next = 0;
+		return t->ended ? WC_END : WC_OK;
+	}
+	begin_at(t, row, inclusive);
 	wc_txnview_seek(t->view, row, inclusive);
-	return txn_next_row(src, err);
+	return find_row(t, err);
 }
 
 static WcStatus
@@ -215,6 +271,7 @@ txn_close(WcCellSource *src)
 	wc_cellsource_close(t->stored);
 	wc_resolver_free(t->resolver);
 	wc_txnview_close(t->view);
+	wc_buf_free(&t->from);
 	free(t);
 }
 
