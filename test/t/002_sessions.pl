@@ -143,6 +143,10 @@ my $other = $node->background_psql('postgres', on_error_stop => 0);
 my $other_pid = $other->query_safe('SELECT pg_backend_pid()');
 $other->query_safe('SELECT v FROM t WHERE k = 1');
 
+my ($large, $larger) = map { $node->background_psql('postgres', on_error_stop => 0) } 1, 2;
+my @large_pids = map { $_->query_safe('SELECT pg_backend_pid()') } $large, $larger;
+$_->query_safe("BEGIN; INSERT INTO w SELECT i, repeat('z', 100) FROM generate_series(1, 100000) i") foreach $large, $larger;
+
 # rows far behind those that have been read: shared memory does not have them
 kill 'STOP', $engine;
 my $planned = $session->query_safe("SET statement_timeout = '60s'; $plan");
@@ -164,7 +168,20 @@ ok(wait_active($other_pid), 'another waits');
 $node->safe_psql('postgres', "SELECT pg_terminate_backend($other_pid)");
 ok(wait_gone($other_pid), 'and can be terminated');
 eval { $other->quit };
+
+# in the midst of a message
+$_->query_until(qr/started/, "\\echo started\nCOMMIT;\n") foreach $large, $larger;
+ok($node->poll_query_until('postgres', "SELECT state = 'active' FROM pg_stat_activity WHERE pid = $_"), 'a large transaction commits') foreach @large_pids;
+sleep 1;
+$node->safe_psql('postgres', "SELECT pg_cancel_backend($large_pids[0]), pg_terminate_backend($large_pids[1])");
+ok($node->poll_query_until('postgres', "SELECT state = 'idle' FROM pg_stat_activity WHERE pid = $large_pids[0]"), 'and can be canceled');
+ok(wait_gone($large_pids[1]), 'or terminated');
 kill 'CONT', $engine;
+$large->query('SELECT count(*) FROM w');
+like($large->{stderr}, qr/canceling statement due to user request/, 'this is its error');
+$large->{stderr} = '';
+is($large->query_safe('SELECT count(*) FROM w'), '0', 'and the session goes on, with nothing of it');
+eval { $_->quit } foreach $large, $larger;
 
 is($session->query_safe('SELECT length(v) FROM t WHERE k = 1'), '100', 'the engine goes on, and the session with it');
 is($node->safe_psql('postgres', "SET lock_timeout = '60s'; UPDATE t SET v = v WHERE k = 1003 RETURNING length(v)"), '100',

@@ -27,6 +27,9 @@
 /* Longest sleep without a wake-up: long, because the engine's threads wake the backend. */
 #define SLEEP_MS 10000
 
+/* So long a session that is to stop waits for an engine that does not read the rest of a message, or write that of an answer. */
+#define PATIENCE_MS 2000
+
 typedef struct Connection
 {
 	dsm_segment *dsm;			/* NULL: no connection */
@@ -41,6 +44,7 @@ typedef struct Connection
 	uint64		generation;		/* the engine's generation; see wire/shared/flight.h */
 	bool		ready;			/* HELLO has been answered */
 	bool		sending;		/* a frame has been sent in part */
+	bool		abandoning;		/* the transaction's state in the engine */
 } Connection;
 
 static Connection conn;
@@ -75,7 +79,7 @@ close_connection(void)
 		return;
 	conn.dsm = NULL;
 	conn.segment = NULL;
-	conn.ready = false;
+	conn.ready = conn.sending = false;
 	wc_frame_reader_free(&conn.reader);
 	wc_channel_close(dsm);
 }
@@ -158,7 +162,7 @@ spin(uint32 room)
  * order; the engine writes bytes and then reads the flag.  briefly: on the futex, which wakes
  * soonest; else on the latch. */
 static void
-sleep_once(uint32 room, bool briefly)
+sleep_once(uint32 room, bool briefly, long ms)
 {
 	WcSegment  *s = conn.segment;
 
@@ -174,7 +178,7 @@ sleep_once(uint32 room, bool briefly)
 	}
 	atomic_store(&s->backend_sleeping, WC_BACKEND_ON_LATCH);
 	if (!ready(room) && !segment_gone())
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SLEEP_MS,
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ms,
 						 wc_shmem_wait_event(WC_WAIT_ANSWER));
 	atomic_store(&s->backend_sleeping, WC_BACKEND_AWAKE);
 	atomic_store(&s->backend_wants, 0);
@@ -210,9 +214,43 @@ wait_for(uint32 room, uint64 id)
 			return true;
 		if (segment_gone())
 			return ready(room);	/* the engine may have answered before it stopped */
-		sleep_once(room, briefly);
+		sleep_once(room, briefly, SLEEP_MS);
 		if (id != 0)
 			serve_interrupts(id);
+	}
+}
+
+static bool
+is_to_stop(void)
+{
+	return INTERRUPTS_PENDING_CONDITION() && INTERRUPTS_CAN_BE_PROCESSED() && (QueryCancelPending || ProcDiePending);
+}
+
+/*
+ * The same in the midst of a message or of an answer, of which no part can be taken back.  The engine goes on with it soon, unless
+ * its process is stopped, or waits for its disk: then a session that is to stop (stopping, or by an interrupt) gives the
+ * connection up.  False: the connection is closed, or the engine has stopped.
+ */
+static bool
+wait_amid(uint32 room, bool stopping)
+{
+	int64		since = 0;
+
+	for (bool briefly = true;; briefly = false)
+	{
+		if (ready(room) || spin(room))
+			return true;
+		if (segment_gone())
+			return ready(room);
+		if (since == 0 && (stopping || is_to_stop()))
+			since = wc_clock_monotonic_us();
+		sleep_once(room, briefly, since == 0 ? SLEEP_MS : PATIENCE_MS / 10);
+		if (since == 0 || wc_clock_monotonic_us() - since < PATIENCE_MS * INT64CONST(1000) || ready(room))
+			continue;
+		note_gone(WC_SHUTDOWN, "the connection to the widecol engine was given up in the midst of a message");
+		if (!stopping)
+			CHECK_FOR_INTERRUPTS();
+		return false;
 	}
 }
 
@@ -272,9 +310,10 @@ drain(uint64 id)
 			stray_frame(&conn.reader);
 		else if (taken < 0 || (!wc_frame_in_part(&conn.reader) && conn.received_id >= id))
 			return;
-		else if (!wait_for(0, 0))
+		else if (!wait_amid(0, true))
 		{
-			note_gone((WcStatus) conn.segment->gone_status, conn.segment->gone_text);
+			if (conn.dsm != NULL)
+				note_gone((WcStatus) conn.segment->gone_status, conn.segment->gone_text);
 			return;
 		}
 	}
@@ -290,7 +329,7 @@ wc_connection_message(void)
 }
 
 /* Writes all bytes, and publishes only when the ring is full.  False when the engine
- * has stopped. */
+ * has stopped, or the connection is closed. */
 static bool
 send_bytes(const uint8 *p, size_t left)
 {
@@ -307,8 +346,7 @@ send_bytes(const uint8 *p, size_t left)
 		 * is interrupted, the engine must not finish earlier requests before it reads on. */
 		wc_ring_publish(&conn.out);
 		wc_segment_wake_engine(conn.segment);
-		if (INTERRUPTS_PENDING_CONDITION() && INTERRUPTS_CAN_BE_PROCESSED() &&
-			(QueryCancelPending || ProcDiePending))
+		if (is_to_stop())
 			wc_segment_cancel_upto(conn.segment, conn.last_id - 1);
 		while (ready(0))
 		{
@@ -320,9 +358,7 @@ send_bytes(const uint8 *p, size_t left)
 				break;
 			stray_frame(&conn.reader);
 		}
-		if (conn.out.broken || !wait_for((uint32) Min(left, WC_REQUEST_RING / 2), 0))
-			return false;
-		if (segment_gone())
+		if (conn.out.broken || !wait_amid((uint32) Min(left, WC_REQUEST_RING / 2), conn.abandoning) || segment_gone())
 			return false;
 	}
 }
@@ -487,8 +523,13 @@ wc_connection_abandon(void)
 		note_gone(WC_SHUTDOWN, "the connection to the widecol engine was given up in the midst of a message");
 	else if (wc_frame_finish(&conn.message, WC_MSG_ABORT, 0, conn.last_id + 1, &err) != WC_OK)
 		note_gone(err.status, err.message);
-	else if (send_frame(wc_slice(NULL, 0), WC_SEND_NOW))
-		drain(answering);
+	else
+	{
+		conn.abandoning = true;
+		if (send_frame(wc_slice(NULL, 0), WC_SEND_NOW))
+			drain(answering);
+		conn.abandoning = false;
+	}
 }
 
 /* --- connecting ------------------------------------------------------------*/
