@@ -155,8 +155,8 @@ on_xact(XactEvent event, void *arg)
 			end_of_transaction(true);
 			break;
 		case XACT_EVENT_PREPARE:
-			if (wc_stream_is_written())
-				wc_catalog_changed();	/* the catalog changes are not visible to this session any more */
+			if (wc_stream_changes_catalog())
+				wc_catalog_changed();	/* the changes are not visible to this session any more */
 			wc_stream_prepared();
 			/* FALLTHROUGH */
 		case XACT_EVENT_PARALLEL_COMMIT:
@@ -165,7 +165,7 @@ on_xact(XactEvent event, void *arg)
 			break;
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PARALLEL_ABORT:
-			if (!wc_batch_empty() || wc_stream_is_written())
+			if (wc_stream_changes_catalog())
 				wc_catalog_changed();
 			wc_stream_aborted();
 			wc_driver()->abort();
@@ -211,7 +211,7 @@ end_savepoint(bool commit)
 		return;
 	if (wc_kept() != NULL)
 		wc_kept()->cut(kept);
-	if (!wc_batch_empty())
+	if (wc_stream_changes_catalog())
 		wc_catalog_changed();
 	wc_batch_cut(mark);
 	wc_writer_locks_forget();

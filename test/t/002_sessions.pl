@@ -191,7 +191,6 @@ $session->quit;
 is(engine_pid($node), $engine, 'it is still the same engine');
 
 # --- rows that have been changed, while the engine applies nothing ------------------
-# (A session asks the engine for the table again when it has rolled changes back: so each of these sessions does that once.)
 my $add = 'UPDATE hot SET n = n + 1 WHERE k = 1 RETURNING n';
 my @needs_engine = ('SELECT w FROM hot WHERE k = 1', 'SELECT sum(n) FROM hot', 'DELETE FROM hot WHERE k = 1', "BEGIN; $add; SELECT sum(n) FROM hot",
 	"BEGIN; $add; UPDATE t SET v = 'lost' WHERE k = 1004", "BEGIN ISOLATION LEVEL REPEATABLE READ; $add");
@@ -216,6 +215,7 @@ $two->query_until(qr/started/, "\\echo started\n$add;\n");
 ok($node->poll_query_until('postgres', $waits), 'another one waits for it');
 $back->query_safe('ROLLBACK');
 is($two->query_safe("SELECT 'done'"), "4\ndone", 'and adds to what was there before, when it is rolled back');
+is($back->query_safe($add), '5', 'the first one goes on');
 $partly->query_safe("BEGIN; $add; SAVEPOINT s; UPDATE hot SET n = n + 50 WHERE k = 1; ROLLBACK TO s");
 $one->query_until(qr/started/, "\\echo started\n$add;\n");
 ok($node->poll_query_until('postgres', $waits), 'another one waits again');
@@ -228,10 +228,10 @@ foreach my $needs (@needs_engine)
 	eval { $s->quit };
 }
 kill 'CONT', $engine;
-is($one->query_safe("SELECT 'done'"), "6\ndone", 'it adds to what was committed');
-is($two->query_safe($add), '7', 'and the row is free');
-is($one->query_safe('SELECT sum(n), count(*) FROM hot'), '7|5', 'the engine has applied all of it');
-is($two->query_safe("BEGIN; $add; SELECT sum(n) FROM hot; COMMIT"), "8\n8", 'a transaction that has changed the row sees the whole table');
+is($one->query_safe("SELECT 'done'"), "7\ndone", 'it adds to what was committed');
+is($two->query_safe($add), '8', 'and the row is free');
+is($one->query_safe('SELECT sum(n), count(*) FROM hot'), '8|5', 'the engine has applied all of it');
+is($two->query_safe("BEGIN; $add; SELECT sum(n) FROM hot; COMMIT"), "9\n9", 'a transaction that has changed the row sees the whole table');
 eval { $_->quit } foreach $one, $two, $back, $partly;
 
 # --- an engine that is told to go: a new one comes, other processes stay -------------

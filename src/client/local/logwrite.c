@@ -64,6 +64,12 @@ wc_stream_note_catalog(void)
 }
 
 bool
+wc_stream_changes_catalog(void)
+{
+	return (flags & WC_RECORD_CATALOG) != 0;
+}
+
+bool
 wc_stream_is_written(void)
 {
 	return written;

@@ -22,6 +22,7 @@ extern void wc_stream_write(uint64 at, WcSlice bytes);
 
 /* Notes that the transaction changes the catalog: BATCHes from here on have a flag for this. */
 extern void wc_stream_note_catalog(void);
+extern bool wc_stream_changes_catalog(void);	/* was that noted? */
 
 /* Has a record of the transaction been written? */
 extern bool wc_stream_is_written(void);
