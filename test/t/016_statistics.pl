@@ -141,21 +141,22 @@ ok(wait_until(sub { requests("UPDATE t SET v = 'secretvalue' WHERE k = 'secretke
 
 # Without the engine a commit stays in flight.
 my ($writer, $reader) = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. 2;
-my @gets = map { "SELECT v FROM t WHERE k = 'secretkey$_'" } 9, 10;
+my @gets = map { "SELECT v FROM t WHERE k = 'secretkey$_'" } 9, 10, 11;
 $_->query_safe(join(';', @gets, @gets)) foreach $writer, $reader;
 my $stopped = kill_engine($node, 'STOP');
-$writer->query("SET statement_timeout = '60s'; UPDATE t SET v = 'in flight' $key");
-my $other = $reader->query("SET statement_timeout = '60s'; $gets[1]");
-my $waits = $reader->query("SET statement_timeout = '100ms'; $gets[0]");
+$writer->query("SET statement_timeout = '60s'; UPDATE t SET v = 'in flight' $key; DELETE FROM t WHERE k = 'secretkey11'");
+my ($changed, $other) = map { scalar $reader->query("SET statement_timeout = '60s'; $_") } @gets[0, 1];
+my $waits = $reader->query("SET statement_timeout = '100ms'; $gets[2]");
 my ($write_errors, $read_errors) = ($writer->{stderr}, $reader->{stderr});
 kill 'CONT', $stopped;
-is($write_errors, '', 'a row that was read before is changed without the engine');
+is($write_errors, '', 'rows that were read before are changed without the engine');
+is($changed, 'in flight', 'a changed row is shown as the commit has left it');
 is($other, 'secretvalue', 'and others are read, which do not wait for that commit');
-is($waits, '', 'but the changed row is not shown as it was before');
+is($waits, '', 'but a row that is gone is not shown as it was before');
 like($read_errors, qr/statement timeout/, 'its reader waits');
 $reader->{stderr} = '';
-is($reader->query_safe("SET statement_timeout = 0; $gets[0]"), 'in flight', 'and sees the commit');
-$writer->query_safe("UPDATE t SET v = 'secretvalue' $key");
+is($reader->query_safe("SET statement_timeout = 0; $gets[2]"), '', 'and sees the commit');
+$writer->query_safe("UPDATE t SET v = 'secretvalue' $key; INSERT INTO t (k, v) VALUES ('secretkey11', 'secretvalue')");
 $_->quit foreach $writer, $reader;
 
 # --- restarts ----------------------------------------------------------------------
