@@ -103,6 +103,17 @@ gives(const WcScan *scan, const WcCell *cell)
 	return false;
 }
 
+/* Does a Get that returns the row, without cells, show that the scan returns it? */
+static bool
+shows_by_row(const WcScan *get, const WcScan *scan)
+{
+	bool		same = get->rows_by_existence && get->ncolumns == 0 && scan->ncolumns == 0 && get->nfamilies == scan->nfamilies;
+
+	for (uint32 i = 0; i < scan->nfamilies && same; i++)
+		same = get->families[i] == scan->families[i];
+	return same;
+}
+
 static void pg_attribute_noreturn()
 malformed(void)
 {
@@ -114,7 +125,7 @@ malformed(void)
 /* What an answer has to show, so that the row can be changed without the engine. */
 typedef struct Wanted
 {
-	const WcScan *scan;			/* that it returns the row, with a cell; */
+	const WcScan *scan;			/* that it returns the row; */
 	const WcItem *member;		/* and, if not NULL, that the row has another value of this member, which the scan reads */
 	WcScan	   *shown_by;		/* is set to the Get whose answer shows this; its arrays are valid until the next claim */
 } Wanted;
@@ -137,7 +148,10 @@ shows_enough(const void *arg, const WcScan *get, WcSlice answer)
 		switch (wc_block_next(&reader, &row, &cell, &colno))
 		{
 			case WC_BLOCK_ROW:
-				break;
+				if (wanted->member != NULL || !shows_by_row(get, wanted->scan))
+					break;
+				*wanted->shown_by = *get;
+				return true;
 			case WC_BLOCK_CELL:
 				if (colno != WC_NO_COLUMN)
 				{

@@ -112,12 +112,26 @@ answer_neighbours(WcHandler *h, int64_t now)
 	return ready(h, 0);
 }
 
+static void
+answer_in_order(WcHandler *h)
+{
+	WcNeighbours *n = &h->dispatch.neighbours;
+
+	if (!wc_neighbours_eager(n))
+		return;
+	while (wc_neighbours_eager(n) && !ended(h))
+		wc_neighbours_next(n);
+	wc_neighbours_pause(n);
+}
+
 /* False when the session has ended. */
 static bool
 wait_for(WcHandler *h, uint32_t room)
 {
 	int64_t		since;
 
+	if (room == 0)
+		answer_in_order(h);
 	if (ended(h))
 		return false;
 	if (ready(h, room))

@@ -139,6 +139,17 @@ is(requests("BEGIN; SELECT * FROM t $unread FOR UPDATE \\g /dev/null\nUPDATE t S
 ok(wait_until(sub { requests("UPDATE t SET v = 'secretvalue' WHERE k = 'secretkey11'", 0) == 1 }),
 	'a row that is changed again and again, and not read, is known, too');
 
+# A loop over keys in their order: the engine reads some rows ahead.
+$node->safe_psql('postgres', q{CREATE FOREIGN TABLE looped (k int OPTIONS (rowkey '1'), v int) SERVER widecol;
+INSERT INTO looped SELECT i, 0 FROM generate_series(1, 4000) i});
+my $loop = 'DO $$ BEGIN FOR i IN %s LOOP %s WHERE k = i; END LOOP; END $$';
+foreach my $in ([ '1 .. 500', 'PERFORM v FROM looped' ], [ '1001 .. 1500', 'UPDATE looped SET v = v + 1' ], [ '2001 .. 2500', 'DELETE FROM looped' ],
+	[ '3001 .. 3500', 'UPDATE looped SET v = 1' ])
+{
+	cmp_ok(requests(sprintf($loop, @$in)), '<', 250, "few requests for 500 rows: $in->[1]");
+}
+is($node->safe_psql('postgres', 'SELECT count(*), sum(v) FROM looped'), '3500|1000', 'and each row has been changed');
+
 # Without the engine a commit stays in flight.
 my ($writer, $reader) = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. 2;
 my @gets = map { "SELECT v FROM t WHERE k = 'secretkey$_'" } 9, 10, 11;
@@ -168,7 +179,7 @@ my $blocks = 'SELECT requests, blocks_hit + blocks_read FROM widecol.pg_stat_wid
 $node->safe_psql('postgres', q{SELECT v FROM t WHERE k = 'secretkey8'; SELECT count(v) FROM t});
 my $before = $node->safe_psql('postgres', $counters);
 my ($requests, $read) = split /\|/, $node->safe_psql('postgres', $blocks);
-like($before, qr/^999\n[1-9]\d*\|1\d\d\d\|/, 'counters have counted');
+like($before, qr/^999\n[1-9]\d*\|[1-9]\d\d\d\|/, 'counters have counted');
 ok(!-e $file, 'a server that runs has no file of statistics');
 $node->stop;
 ok(-e $file, 'a stop in order leaves one');

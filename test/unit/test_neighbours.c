@@ -219,6 +219,91 @@ rows_that_are_kept_end_the_reading(void **state)
 	assert_true(kept(s, key_of(60)));
 }
 
+/* The session asks for a row; how many rows are read though its next request has come? */
+static int
+ask_and_go_on(Site *s, int i)
+{
+	KitGet		get;
+	int			n = 0;
+
+	get_of(s, &get, kit_s(key_of(i)));
+	wc_neighbours_asked(&s->neighbours, KIT_DATABASE, &get.scan, wc_buf_slice(&s->get), 100);
+	for (; wc_neighbours_eager(&s->neighbours); n++)
+		wc_neighbours_next(&s->neighbours);
+	wc_neighbours_pause(&s->neighbours);
+	return n;
+}
+
+/* Asks for the rows from i on that are not kept, as a loop over keys does, until `to`. */
+static int
+loop_over(Site *s, int i, int to, int *nasked)
+{
+	int			most = 0;
+
+	for (*nasked = 0; i < to; i++)
+	{
+		int			n;
+
+		if (kept(s, key_of(i)))
+			continue;
+		n = ask_and_go_on(s, i);
+		most = n > most ? n : most;
+		++*nasked;
+	}
+	return most;
+}
+
+static void
+rows_in_order_are_read_ahead(void **state)
+{
+	Site	   *s = *state;
+	int			nasked;
+
+	load(s, 0, 3000, "1");
+	assert_int_equal(loop_over(s, 100, 1100, &nasked), 64);
+	assert_in_range(nasked, 1000 / 65, 1000 / 65 + 10);
+	assert_true(kept(s, key_of(1100)));
+
+	/* which ends with the order */
+	assert_int_equal(ask_and_go_on(s, 2000), 0);
+	assert_int_equal(ask_and_go_on(s, 1900), 0);
+	assert_int_equal(loop_over(s, 1910, 1999, &nasked), 64);
+}
+
+/* Rows that are far from each other, in the order of their keys: the rows between are read in vain, less and less often. */
+static void
+rows_far_from_each_other_are_not(void **state)
+{
+	Site	   *s = *state;
+	int			nread = 0;
+
+	load(s, 0, 3000, "1");
+	for (int i = 0; i < 3000; i += 10)
+		nread += ask_and_go_on(s, i);
+	assert_in_range(nread, 1, 8 * 8);
+}
+
+/* The next request has come while the rows are read, and is for one of them. */
+static void
+a_row_that_is_being_read_does_not_end_the_order(void **state)
+{
+	Site	   *s = *state;
+	int			i = 0;
+
+	load(s, 0, 400, "1");
+	while (ask_and_go_on(s, i) == 0)
+		i++;
+	assert_in_range(i, 1, 10);
+	for (int j = 1; j <= 4; j++)
+	{
+		assert_true(kept(s, key_of(i + j)));
+		assert_int_equal(ask_and_go_on(s, i + j), 0);
+	}
+	for (int j = 5; j <= 8; j++)
+		assert_true(kept(s, key_of(i + j)));
+	assert_int_equal(ask_and_go_on(s, i + 9), 16);
+}
+
 /* Memory that has been full has answers that sessions have asked for. */
 static void
 no_answer_is_pushed_out(void **state)
@@ -488,6 +573,9 @@ main(void)
 		cmocka_unit_test_setup_teardown(the_next_rows_are_answered, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_pause_changes_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(rows_that_are_kept_end_the_reading, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(rows_in_order_are_read_ahead, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(rows_far_from_each_other_are_not, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_row_that_is_being_read_does_not_end_the_order, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_answer_is_pushed_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(gets_that_are_not_answered_in_advance, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(large_rows_are_left_out, set_up, tear_down),

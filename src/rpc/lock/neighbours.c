@@ -12,13 +12,19 @@
 /* So many useless rows end the reading. */
 #define USELESS_MAX 4
 
+/* So many Gets in turn, each of a row behind the last, are taken for an order, and so many rows are read at first.  If less than half of
+ * the answers are found, twice as many Gets are wanted the next time. */
+#define ASCENDING_MIN 4
+#define ASCENDING_MAX 1024
+#define EAGER_MIN 8
+
 /* Raised for ever: the scan ends when it looks at the flag, which it does once in WC_CANCEL_CELLS rows that it passes over. */
 static const atomic_bool is_enough = true;
 
 void
 wc_neighbours_init(WcNeighbours *n, WcEngine *engine, WcGetCache *cache)
 {
-	*n = (WcNeighbours) {.engine = engine,.cache = cache};
+	*n = (WcNeighbours) {.engine = engine,.cache = cache,.enough = ASCENDING_MIN};
 }
 
 void
@@ -27,6 +33,7 @@ wc_neighbours_free(WcNeighbours *n)
 	wc_neighbours_pause(n);
 	wc_buf_free(&n->asked);
 	wc_buf_free(&n->row);
+	wc_buf_free(&n->last);
 	wc_buf_free(&n->get);
 	wc_buf_free(&n->block);
 	wc_arena_free(&n->arena);
@@ -39,12 +46,47 @@ is_of_single_rows(const WcScan *scan)
 	return scan->row_limit == 0 && scan->row_offset == 0 && !scan->count_cells && !scan->reversed && scan->distinct_parts == 0;
 }
 
+/* Notes the Get's row, and how many rows are worth reading, whatever comes next. */
+static void
+note_order(WcNeighbours *n, const WcScan *scan)
+{
+	WcSlice		row = scan->ranges[0].start;
+	uint32_t	found = wc_getcache_found_ahead(n->cache, scan->table_id, scan->key_only ? WC_GET_AHEAD_KEY_ONLY : WC_GET_AHEAD);
+	uint32_t	run = n->run;
+
+	if (n->table_id != scan->table_id || wc_slice_cmp(row, wc_buf_slice(&n->last)) <= 0)
+		n->ascending = n->run = 0;
+	else if (run > 0 && found - n->found < run / 2)
+	{
+		n->ascending = n->run = 0;
+		n->enough = n->enough < ASCENDING_MAX ? 2 * n->enough : n->enough;
+	}
+	else if (++n->ascending >= n->enough)
+	{
+		n->run = run == 0 ? EAGER_MIN : run < ROWS_MAX ? 2 * run : run;
+		if (run > 0)
+			n->enough = ASCENDING_MIN;
+	}
+	n->table_id = scan->table_id;
+	n->found = found;
+	n->eager = n->run;
+	wc_buf_reset(&n->last, WC_GETCACHE_ENTRY_MAX);
+	wc_buf_append_slice(&n->last, row);
+	if (n->last.failed)
+		n->table_id = 0;
+}
+
 void
 wc_neighbours_asked(WcNeighbours *n, uint32_t database, const WcScan *scan, WcSlice get, size_t answer_len)
 {
 	if (!wc_answers_takes(scan, get, answer_len) || !is_of_single_rows(scan) ||
 		!wc_getcache_has_room(n->cache, scan->table_id, scan->ranges[0].start))
 		return;
+	/* the session has asked while the row was read */
+	if (n->run > 0 && n->table_id == scan->table_id && wc_slice_cmp(scan->ranges[0].start, wc_buf_slice(&n->row)) <= 0 &&
+		wc_slice_cmp(scan->ranges[0].start, wc_buf_slice(&n->last)) > 0)
+		return;
+	note_order(n, scan);
 	wc_buf_reset(&n->asked, WC_GETCACHE_ENTRY_MAX);
 	wc_buf_append_slice(&n->asked, get);
 	wc_buf_reset(&n->row, WC_GETCACHE_ENTRY_MAX);
@@ -130,6 +172,7 @@ void
 wc_neighbours_next(WcNeighbours *n)
 {
 	n->left = read_row(n) ? n->left - 1 : 0;
+	n->eager = n->eager > 0 ? n->eager - 1 : 0;
 	if (n->left == 0)
 		wc_neighbours_pause(n);
 }

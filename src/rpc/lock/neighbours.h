@@ -4,7 +4,8 @@
  * A Get that the engine has to answer costs several times as much as one whose answer shared memory has.  The block that
  * the engine reads for it has the next rows, too.  So a session's thread, once it has sent the answer, answers the
  * same Get for the next rows, while shared memory has room that no answer has used before, and until the session's
- * next request comes.  rpc/README has the limits.
+ * next request comes.  If the session asks for rows in the order of their keys, the thread reads some rows also if the next request
+ * has come.  rpc/README has the limits.
  */
 #ifndef WC_RPC_LOCK_NEIGHBOURS_H
 #define WC_RPC_LOCK_NEIGHBOURS_H
@@ -30,6 +31,15 @@ typedef struct WcNeighbours
 	WcBuf		block;
 	uint32_t	left;			/* rows to read; 0: nothing was asked for, or all has been done */
 	uint32_t	useless;		/* rows, one after another, whose answers were kept already or had no room */
+
+	/* rows that are asked for in order */
+	uint32_t	table_id;		/* of the last Get; 0: none */
+	WcBuf		last;			/* its row */
+	uint32_t	ascending;		/* Gets in turn of this table, each of a row behind the one before */
+	uint32_t	enough;			/* so many such Gets are taken for an order */
+	uint32_t	eager;			/* so many rows, of `left`, are read before the next request is looked at */
+	uint32_t	run;			/* this was `eager` last; 0: there was none since the order began */
+	uint32_t	found;			/* wc_getcache_found_ahead then */
 } WcNeighbours;
 
 /* Engine and cache outlive it. */
@@ -43,6 +53,13 @@ static inline bool
 wc_neighbours_left(const WcNeighbours *n)
 {
 	return n->left > 0;
+}
+
+/* Are rows to be read also if the session's next request has come? */
+static inline bool
+wc_neighbours_eager(const WcNeighbours *n)
+{
+	return n->left > 0 && n->eager > 0;
 }
 
 /* Reads the next row, of those that are left, and keeps the answer to its Get. */
