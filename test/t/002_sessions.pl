@@ -196,10 +196,11 @@ my @needs_engine = ('SELECT w FROM hot WHERE k = 1', 'SELECT sum(n) FROM hot', '
 	"BEGIN; $add; UPDATE t SET v = 'lost' WHERE k = 1004", "BEGIN ISOLATION LEVEL REPEATABLE READ; $add");
 $node->safe_psql('postgres', q{
 CREATE FOREIGN TABLE hot (k int OPTIONS (rowkey '1'), v text, n int, w text) SERVER widecol;
-INSERT INTO hot SELECT i, 'v' || i, 0 FROM generate_series(1, 5) i;
+INSERT INTO hot SELECT i, 'v' || i, 0 FROM generate_series(1, 25) i;
 });
-my ($one, $two, $back, $partly, @blocked) = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. 4 + @needs_engine;
-foreach my $s ($one, $two, $back, $partly, @blocked)
+my ($one, $two, $back, $partly, $many, @blocked) = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. 5 + @needs_engine;
+$many->query_safe(join '; ', map { "SELECT * FROM hot WHERE k = $_" } 1 .. 25);
+foreach my $s ($one, $two, $back, $partly, $many, @blocked)
 {
 	$s->query_safe($_) foreach 'SELECT * FROM hot WHERE k = 1', 'SELECT n FROM hot WHERE k = 1', 'SELECT count(*) FROM t WHERE k = 1',
 		q{SET statement_timeout = '60s'};
@@ -210,6 +211,11 @@ is($one->query_safe($add), '1', 'a row is changed');
 is($two->query_safe($add), '2', 'and by another session, which knows the change');
 is($two->query_safe($add), '3', 'once more');
 is($one->query_safe('SELECT n FROM hot WHERE k = 1'), '3', 'a session that has not changed it last reads it');
+is($many->query_safe('BEGIN; SELECT n FROM hot WHERE k = 1 FOR UPDATE'), '3', 'or locks it');
+like($many->query_safe(join '; ', map { "SELECT * FROM hot WHERE k = $_ FOR UPDATE" } 2 .. 22), qr/^2\|v2\|0\|\n.*^22\|v22\|0\|/ms, 'and many others');
+is($many->query("SET statement_timeout = '300ms'; $add"), '', 'then it does not take the row for what it was before');
+$many->{stderr} = '';
+$many->query_safe('ROLLBACK');
 is($back->query_safe("BEGIN; UPDATE hot SET n = 100 WHERE k = 1; SELECT n FROM hot WHERE k = 1"), '100', 'a transaction reads its own change');
 $two->query_until(qr/started/, "\\echo started\n$add;\n");
 ok($node->poll_query_until('postgres', $waits), 'another one waits for it');
@@ -230,9 +236,9 @@ foreach my $needs (@needs_engine)
 kill 'CONT', $engine;
 is($one->query_safe("SELECT 'done'"), "7\ndone", 'it adds to what was committed');
 is($two->query_safe($add), '8', 'and the row is free');
-is($one->query_safe('SELECT sum(n), count(*) FROM hot'), '8|5', 'the engine has applied all of it');
+is($one->query_safe('SELECT sum(n), count(*) FROM hot'), '8|25', 'the engine has applied all of it');
 is($two->query_safe("BEGIN; $add; SELECT sum(n) FROM hot; COMMIT"), "9\n9", 'a transaction that has changed the row sees the whole table');
-eval { $_->quit } foreach $one, $two, $back, $partly;
+eval { $_->quit } foreach $one, $two, $back, $partly, $many;
 
 # --- an engine that is told to go: a new one comes, other processes stay -------------
 $session = $node->background_psql('postgres', on_error_stop => 0);

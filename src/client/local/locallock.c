@@ -138,10 +138,10 @@ wc_local_claim(const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverC
 	if (!wc_gets_may_find(open))
 		return false;
 	wc_getcache_prefetch(wc_shmem_getcache(), scan->table_id, scan->ranges[0].start);
-	if (claim->held)
-		wc_claim_settle();
-	else if (!claim_row(locker, scan, claim) && claim->holder == 0)
+	if (!claim->held && !claim_row(locker, scan, claim) && claim->holder == 0)
 		return false;
+	if (claim->holder == 0 && !claim->added)
+		wc_claim_settle();		/* the transaction has had it */
 	found = claim->taken_over != NULL ? WC_GET_FOUND : find_claimed(scan, claim);
 	claim->answer = wc_buf_slice(&claimed);
 	claim->wanted = found == WC_GET_WANTED;
@@ -188,7 +188,7 @@ wc_local_claim_same(uint64 snapshot, uint32 table_id, WcSlice row, const WcDrive
 	if (!wc_claim_row(locker, table_id, row, &added, holder))
 		return false;
 	if (!added)
-		wc_claim_settle();
+		wc_claim_settle();		/* as above */
 	same = wc_gets_is_unchanged(snapshot, table_id, row);
 	if (added)
 		wc_claim_end(same);
