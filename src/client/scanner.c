@@ -288,7 +288,8 @@ wc_scan_claim(const WcTableDesc *table, const WcScan *scan, const WcDriverLocker
 {
 	WcDriverOpen open = {.scan = scan,.clock_offset_us = wc_client_clock_offset_us()};
 	WcDriverClaim claim = {
-		.held = wc_rows_held(scan->table_id, scan->ranges[0].start, locker->mode),.takes_over = answers,.arg = scan
+		.held = wc_rows_held(scan->table_id, scan->ranges[0].start, locker->mode),.arg = scan,
+		.takes_over = locker->mode >= WC_LOCK_NO_KEY_UPDATE ? answers : NULL	/* else others may change the row */
 	};
 	WcClientScan *s;
 

@@ -193,7 +193,7 @@ is(engine_pid($node), $engine, 'it is still the same engine');
 # --- rows that have been changed, while the engine applies nothing ------------------
 my $add = 'UPDATE hot SET n = n + 1 WHERE k = 1 RETURNING n';
 my @needs_engine = ('SELECT w FROM hot WHERE k = 1', 'SELECT sum(n) FROM hot', 'DELETE FROM hot WHERE k = 1', "BEGIN; $add; SELECT sum(n) FROM hot",
-	"BEGIN; $add; UPDATE t SET v = 'lost' WHERE k = 1004", "BEGIN ISOLATION LEVEL REPEATABLE READ; $add");
+	"BEGIN; $add; UPDATE t SET v = 'lost' WHERE k = 1004", "BEGIN ISOLATION LEVEL REPEATABLE READ; $add", 'BEGIN; SELECT n FROM hot WHERE k = 1 FOR KEY SHARE');
 $node->safe_psql('postgres', q{
 CREATE FOREIGN TABLE hot (k int OPTIONS (rowkey '1'), v text, n int, w text) SERVER widecol;
 INSERT INTO hot SELECT i, 'v' || i, 0 FROM generate_series(1, 25) i;
