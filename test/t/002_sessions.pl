@@ -192,8 +192,9 @@ is(engine_pid($node), $engine, 'it is still the same engine');
 
 # --- rows that have been changed, while the engine applies nothing ------------------
 my $add = 'UPDATE hot SET n = n + 1 WHERE k = 1 RETURNING n';
-my @needs_engine = ('SELECT w FROM hot WHERE k = 1', 'SELECT sum(n) FROM hot', 'DELETE FROM hot WHERE k = 1', "BEGIN; $add; SELECT sum(n) FROM hot",
-	"BEGIN; $add; UPDATE t SET v = 'lost' WHERE k = 1004", "BEGIN ISOLATION LEVEL REPEATABLE READ; $add", 'BEGIN; SELECT n FROM hot WHERE k = 1 FOR KEY SHARE');
+my @needs_engine = ('SELECT sum(n) FROM hot', "BEGIN; $add; SELECT sum(n) FROM hot",
+	"BEGIN; $add; UPDATE t SET v = 'lost' WHERE k = 150004", "BEGIN ISOLATION LEVEL REPEATABLE READ; $add", 'BEGIN; SELECT n FROM hot WHERE k = 1 FOR KEY SHARE',
+	"BEGIN; SELECT n FROM hot WHERE k = 1 FOR UPDATE; SAVEPOINT s; ROLLBACK TO s; $add");
 $node->safe_psql('postgres', q{
 CREATE FOREIGN TABLE hot (k int OPTIONS (rowkey '1'), v text, n int, w text) SERVER widecol;
 INSERT INTO hot SELECT i, 'v' || i, 0 FROM generate_series(1, 25) i;
@@ -222,10 +223,6 @@ ok($node->poll_query_until('postgres', $waits), 'another one waits for it');
 $back->query_safe('ROLLBACK');
 is($two->query_safe("SELECT 'done'"), "4\ndone", 'and adds to what was there before, when it is rolled back');
 is($back->query_safe($add), '5', 'the first one goes on');
-$partly->query_safe("BEGIN; $add; SAVEPOINT s; UPDATE hot SET n = n + 50 WHERE k = 1; ROLLBACK TO s");
-$one->query_until(qr/started/, "\\echo started\n$add;\n");
-ok($node->poll_query_until('postgres', $waits), 'another one waits again');
-$partly->query_safe('COMMIT');
 foreach my $needs (@needs_engine)
 {
 	my $s = shift @blocked;
@@ -233,6 +230,10 @@ foreach my $needs (@needs_engine)
 	like($s->{stderr}, qr/canceling statement due to statement timeout/, "needs the engine: $needs");
 	eval { $s->quit };
 }
+$partly->query_safe("BEGIN; $add; SAVEPOINT s; UPDATE hot SET n = n + 50 WHERE k = 1; ROLLBACK TO s");
+$one->query_until(qr/started/, "\\echo started\n$add;\n");
+ok($node->poll_query_until('postgres', $waits), 'another one waits again');
+$partly->query_safe('COMMIT');
 kill 'CONT', $engine;
 is($one->query_safe("SELECT 'done'"), "7\ndone", 'it adds to what was committed');
 is($two->query_safe($add), '8', 'and the row is free');

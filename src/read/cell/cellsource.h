@@ -23,7 +23,7 @@ typedef struct WcCellSourceOps
 	 * Moves to the first row at or after `row` in scan order (after it when
 	 * not inclusive; forward: the least such row, reversed: the greatest).
 	 * An empty row is the very first one in scan order.  WC_OK: src->row is
-	 * set; WC_END: there is none.  A source may leave out rows that are of no
+	 * set; WC_END: there is none.  The row may have no cell.  A source may leave out rows that are of no
 	 * interest (WcSourceOptions), but not the current row: to seek it, inclusive,
 	 * starts it once more.
 	 */

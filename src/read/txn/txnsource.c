@@ -23,7 +23,7 @@ typedef struct TxnSource
 	uint32_t	cid;
 	int64_t		ts;				/* provisional */
 
-	/* Between `from` and the current row, or the end, no row has anything for this family. */
+	/* Between `from` and the current row, or the end, the transaction has no row. */
 	WcBuf		from;
 	bool		from_inclusive;
 	bool		positioned;		/* there is a current row, or it has ended */
@@ -142,35 +142,30 @@ leave_row(TxnSource *t)
 	t->next = t->resolved.n = 0;
 }
 
-/* To the view's next row that has anything for this family. */
+/*
+ * To the view's next row, also if it has nothing for this family: mostly another family has it, and then the scan looks at each of these
+ * rows once.  To find the next one that has something, each scan would resolve all of them.
+ */
 static WcStatus
 find_row(TxnSource *t, WcError *err)
 {
-	t->positioned = t->ended = false;
-	for (;;)
-	{
-		WcSlice		row;
-		WcStatus	status;
+	WcSlice		row;
+	WcStatus	status;
 
-		leave_row(t);
-		status = wc_txnview_row(t->view, &row);
-		if (status == WC_OK)
-			status = resolve_row(t, row, err);
-		if (status != WC_OK)
-		{
-			/* it may be resolved in part */
-			wc_ownrow_free(t->own);
-			t->own = NULL;
-			t->resolved.n = 0;
-			t->positioned = t->ended = status == WC_END;
-			return status;
-		}
-		if (t->resolved.n > 0)
-		{
-			t->positioned = true;
-			return WC_OK;
-		}
+	leave_row(t);
+	status = wc_txnview_row(t->view, &row);
+	if (status == WC_OK)
+		status = resolve_row(t, row, err);
+	t->positioned = status == WC_OK || status == WC_END;
+	t->ended = status == WC_END;
+	if (status != WC_OK)
+	{
+		/* it may be resolved in part */
+		wc_ownrow_free(t->own);
+		t->own = NULL;
+		t->resolved.n = 0;
 	}
+	return status;
 }
 
 static void
@@ -210,10 +205,7 @@ is_there(const TxnSource *t, WcSlice row, bool inclusive)
 	return t->ended || compare(t, t->base.row, row) >= (inclusive ? 0 : 1);
 }
 
-/*
- * A scan of several families seeks each row that one of them has in the others.  Then the next row here may be far away, with many
- * rows before it that have nothing for this family: they are resolved once.
- */
+/* A scan of several families seeks each row that one of them has in the others: mostly the current row here is behind it. */
 static WcStatus
 txn_seek_row(WcCellSource *src, WcSlice row, bool inclusive, WcError *err)
 {
