@@ -200,7 +200,8 @@ is_there(const TxnSource *t, WcSlice row, bool inclusive)
 {
 	int			behind = t->positioned && !t->from.failed ? compare(t, row, wc_buf_slice(&t->from)) : -1;
 
-	if (behind < 0 || (behind == 0 && inclusive && !t->from_inclusive))
+	/* an empty row is the first one, in both directions */
+	if (behind < 0 || (behind == 0 && inclusive && !t->from_inclusive) || (row.len == 0 && t->base.reversed))
 		return false;
 	return t->ended || compare(t, t->base.row, row) >= (inclusive ? 0 : 1);
 }

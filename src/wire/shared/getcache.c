@@ -256,18 +256,6 @@ wc_getcache_enter_marked(WcGetCache *cache, uint32_t reader, uint32_t place, uin
 	return 0;
 }
 
-static bool
-copy_bytes(const WcWord *at, size_t len, WcBuf *out)
-{
-	uint8_t    *to = wc_buf_reserve(out, len);
-
-	if (to == NULL)
-		return false;
-	wc_words_get(at, to, len);
-	out->len += len;
-	return true;
-}
-
 /* The words of the answer to which the tag points, if it is valid at now_us; NULL: it is not.  *epoch: the epoch in which it was
  * read. */
 static const WcWord *
@@ -295,7 +283,7 @@ copy_answer(const WcWord *words, uint32_t tag, uint64_t get_hash, WcSlice get, i
 	const WcWord *at = valid_answer(words, tag, now_us, epoch, &lengths);
 
 	return at != NULL && wc_word_get(at) == get_hash && GET_LEN(lengths) == get.len && wc_words_are(at + HEAD_WORDS, get) &&
-		copy_bytes(at + HEAD_WORDS + WC_WORDS(get.len), ANSWER_LEN(lengths), out);
+		wc_words_append(at + HEAD_WORDS + WC_WORDS(get.len), ANSWER_LEN(lengths), out);
 }
 
 /* Copies the Get and the answer to which the tag points, if they are probably of this row. */
@@ -306,8 +294,8 @@ copy_both(const WcWord *words, uint32_t tag, uint64_t row_hash, int64_t now_us, 
 	const WcWord *at = valid_answer(words, tag, now_us, epoch, &lengths);
 
 	return at != NULL && ROW_BITS(lengths) == ROW_BITS(LENGTHS(row_hash, 0, 0)) &&
-		copy_bytes(at + HEAD_WORDS, GET_LEN(lengths), get) &&
-		copy_bytes(at + HEAD_WORDS + WC_WORDS(GET_LEN(lengths)), ANSWER_LEN(lengths), out);
+		wc_words_append(at + HEAD_WORDS, GET_LEN(lengths), get) &&
+		wc_words_append(at + HEAD_WORDS + WC_WORDS(GET_LEN(lengths)), ANSWER_LEN(lengths), out);
 }
 
 /* Shall the answer be kept?  Yes if the page has never been full, or the Get was asked for before.  False positives are

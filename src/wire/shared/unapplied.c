@@ -47,18 +47,6 @@ wc_unapplied_put(WcUnapplied *unapplied, uint64_t hash, uint64_t xid, uint32_t f
 	atomic_store_explicit(&p->turn, turn + 2, memory_order_release);
 }
 
-static bool
-copy(const WcWord *at, size_t len, WcBuf *out)
-{
-	uint8_t    *to = wc_buf_reserve(out, len);
-
-	if (to == NULL)
-		return false;
-	wc_words_get(at, to, len);
-	out->len += len;
-	return true;
-}
-
 bool
 wc_unapplied_find(const WcUnapplied *unapplied, uint64_t hash, uint64_t xid, uint32_t *follows, WcBuf *get, WcBuf *answer)
 {
@@ -75,7 +63,7 @@ wc_unapplied_find(const WcUnapplied *unapplied, uint64_t hash, uint64_t xid, uin
 		get_len > WC_UNAPPLIED_BYTES_MAX || answer_len > WC_UNAPPLIED_BYTES_MAX - get_len)
 		return false;
 	*follows = atomic_load_explicit(&p->follows, memory_order_relaxed);
-	if (copy(p->bytes, get_len, get) && copy(p->bytes + WC_WORDS(get_len), answer_len, answer))
+	if (wc_words_append(p->bytes, get_len, get) && wc_words_append(p->bytes + WC_WORDS(get_len), answer_len, answer))
 	{
 		atomic_thread_fence(memory_order_acquire);
 		if (atomic_load_explicit(&p->turn, memory_order_relaxed) == turn)

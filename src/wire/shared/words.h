@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/slice.h"
+#include "base/buf.h"
 
 typedef _Atomic uint64_t WcWord;
 
@@ -59,6 +59,19 @@ wc_words_get(const WcWord *at, uint8_t *to, size_t len)
 		to += n;
 		len -= n;
 	}
+}
+
+/* Appends the bytes; false: out of memory. */
+static inline bool
+wc_words_append(const WcWord *at, size_t len, WcBuf *out)
+{
+	uint8_t    *to = wc_buf_reserve(out, len);
+
+	if (to == NULL)
+		return false;
+	wc_words_get(at, to, len);
+	out->len += len;
+	return true;
 }
 
 static inline bool
