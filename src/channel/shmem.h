@@ -44,8 +44,8 @@ typedef struct WcSlot
 
 #define WC_SLOT_WANTED (UINT64_C(1) << 32)
 
-/* Increase it when WcShmem, WcSlot, WcFollowing (flight.h), the places of transactions in flight, the claims or the
- * answers to Gets change. */
+/* Increase it when WcShmem, WcSlot, WcFollowing (flight.h), the places of transactions in flight, the claims, the
+ * answers to Gets or the rows that commits leave change. */
 #define WC_SHMEM_LAYOUT 0x57430013	/* "WC", 19 */
 
 typedef struct WcShmem

@@ -278,7 +278,10 @@ scan_taken_over(const WcTableDesc *table, const WcScan *scan, const WcDriverClai
 	wc_own_note(table, claim->taken_over, claim->answer, claim->follows);
 	s = scan_own(scan, 0, cid, context);
 	if (s == NULL)
+	{
+		wc_own_forget();		/* the row is not locked any more */
 		wc_driver()->claim_end(false);
+	}
 	return s;
 }
 

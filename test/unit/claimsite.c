@@ -55,6 +55,18 @@ claimsite_tear_down(void **state)
 	return 0;
 }
 
+bool		claimsite_added;
+
+bool
+claim_for(Site *site, uint32_t process, uint64_t xid, WcRowLockMode mode, WcSlice row, uint64_t behind)
+{
+	bool		held = wc_claims_hold(site->claims, site->flight, process, xid, 1, row, mode, behind, &claimsite_added);
+
+	if (claimsite_added)
+		wc_claims_keep_last(site->claims, process);
+	return held;
+}
+
 uint16_t
 take_place(Site *site, uint64_t xid)
 {

@@ -25,6 +25,10 @@ typedef struct Site
 extern int	claimsite_set_up(void **state);
 extern int	claimsite_tear_down(void **state);
 
+/* A statement of the process locks the row of table 1, behind a commit or not, and keeps it locked; claimsite_added: it was not locked before. */
+extern bool claimsite_added;
+extern bool claim_for(Site *site, uint32_t process, uint64_t xid, WcRowLockMode mode, WcSlice row, uint64_t behind);
+
 extern uint16_t take_place(Site *site, uint64_t xid);
 
 /* The engine locks a row of table 1; returns the transaction that is in the way, or 0.  lock_beside_others: while other threads

@@ -14,22 +14,10 @@
 #include "claimsite.h"
 
 /* Processes 0 and 1 have the transactions 100 and 101. */
-static bool added;
-
-static bool
-hold_as(Site *site, uint32_t process, uint64_t xid, WcRowLockMode mode, WcSlice row)
-{
-	bool		held = wc_claims_hold(site->claims, site->flight, process, xid, 1, row, mode, 0, &added);
-
-	if (added)
-		wc_claims_keep_last(site->claims, process);
-	return held;
-}
-
 static bool
 hold(Site *site, uint32_t process, WcRowLockMode mode, WcSlice row)
 {
-	return hold_as(site, process, 100 + process, mode, row);
+	return claim_for(site, process, 100 + process, mode, row, 0);
 }
 
 static bool
@@ -52,9 +40,9 @@ it_lasts_until_the_transaction_ends(void **state)
 	Site	   *site = *state;
 
 	assert_true(hold(site, 0, WC_LOCK_NO_KEY_UPDATE, S("row")));
-	assert_true(added);
+	assert_true(claimsite_added);
 	assert_true(hold(site, 0, WC_LOCK_NO_KEY_UPDATE, S("row")));
-	assert_false(added);
+	assert_false(claimsite_added);
 	assert_false(hold(site, 1, WC_LOCK_KEY_SHARE, S("row")));
 	assert_true(hold(site, 1, WC_LOCK_EXCLUSIVE, S("other")));
 	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("row")), 100);
@@ -66,7 +54,7 @@ it_lasts_until_the_transaction_ends(void **state)
 	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("row")), 101);
 
 	/* the process's next transaction has none of the rows */
-	assert_true(hold_as(site, 0, 200, WC_LOCK_EXCLUSIVE, S("third")));
+	assert_true(claim_for(site, 0, 200, WC_LOCK_EXCLUSIVE, S("third"), 0));
 	wc_claims_drop_all(site->claims, 1);
 	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("row")), 0);
 	unlock_as(site, 7);

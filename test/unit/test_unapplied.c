@@ -15,16 +15,11 @@
 #include "claimsite.h"
 #include "wire/shared/unapplied.h"
 
-static bool added;
-
+/* Process n has the transaction 100 + n. */
 static bool
 hold(Site *site, uint32_t process, uint64_t behind, WcSlice row)
 {
-	bool		held = wc_claims_hold(site->claims, site->flight, process, 100 + process, 1, row, WC_LOCK_EXCLUSIVE, behind, &added);
-
-	if (added)
-		wc_claims_keep_last(site->claims, process);
-	return held;
+	return claim_for(site, process, 100 + process, WC_LOCK_EXCLUSIVE, row, behind);
 }
 
 /* The transaction of a process ends, visibly, and is not applied. */
@@ -39,6 +34,14 @@ commit(Site *site, uint32_t process)
 	wc_flight_ended(site->flight, place, 100 + process, 1);
 	wc_claims_drop_all(site->claims, process);
 	return place;
+}
+
+/* Process 0 has committed a change of the row. */
+static uint16_t
+leave_row(Site *site)
+{
+	assert_true(hold(site, 0, 0, S("row")));
+	return commit(site, 0);
 }
 
 static void
@@ -74,7 +77,7 @@ a_row_is_taken_over_from_a_commit(void **state)
 	assert_false(hold(site, 1, 0, S("row")));
 	assert_false(hold(site, 1, 105, S("row")));
 	assert_true(hold(site, 1, 100, S("row")));
-	assert_true(added);
+	assert_true(claimsite_added);
 	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("row")), 101);
 	unlock_as(site, 7);
 	assert_int_equal(ended(site, S("row")), 0);
@@ -108,7 +111,7 @@ nobody_reads_the_row_until_the_commit_is_applied(void **state)
 	assert_int_equal(lock_as(site, 7, WC_LOCK_EXCLUSIVE, S("row")), 101);
 	unlock_as(site, 7);
 	assert_true(hold(site, 1, 0, S("row")));
-	assert_false(added);
+	assert_false(claimsite_added);
 	wc_claims_drop_all(site->claims, 1);
 	assert_true(hold(site, 2, 0, S("row")));
 }
@@ -118,11 +121,9 @@ static void
 the_commit_keeps_others_from_the_row_that_the_process_would_let_in(void **state)
 {
 	Site	   *site = *state;
-	uint16_t	place;
+	uint16_t	place = leave_row(site);
 
-	assert_true(hold(site, 0, 0, S("row")));
-	place = commit(site, 0);
-	assert_true(wc_claims_hold(site->claims, site->flight, 1, 101, 1, S("row"), WC_LOCK_SHARE, 100, &added));
+	assert_true(claim_for(site, 1, 101, WC_LOCK_SHARE, S("row"), 100));
 	assert_true(wc_claims_has_process(site->claims, site->flight, 1, S("row")));
 	assert_int_equal(lock_as(site, 7, WC_LOCK_SHARE, S("row")), 100);
 	unlock_as(site, 7);
@@ -135,12 +136,10 @@ static void
 a_rollback_leaves_the_row_to_the_commit(void **state)
 {
 	Site	   *site = *state;
-	uint16_t	place;
+	uint16_t	place = leave_row(site);
 	uint16_t	own;
 	WcClaim		claim;
 
-	assert_true(hold(site, 0, 0, S("row")));
-	place = commit(site, 0);
 	assert_true(hold(site, 1, 100, S("row")));
 	wc_claims_drop_last(site->claims, 1);
 	assert_int_equal(ended(site, S("row")), 100);
@@ -168,10 +167,8 @@ static void
 a_row_is_not_taken_over_from_a_commit_that_is_applied(void **state)
 {
 	Site	   *site = *state;
-	uint16_t	place;
+	uint16_t	place = leave_row(site);
 
-	assert_true(hold(site, 0, 0, S("row")));
-	place = commit(site, 0);
 	apply(site, 0, place);
 	assert_false(hold(site, 1, 100, S("row")));
 	assert_int_equal(wc_claims_nheld(site->claims, 1), 0);

@@ -33,7 +33,7 @@ hold(const WcDriverLocker *locker, uint32 table_id, WcSlice row, uint64 ended, b
 }
 
 bool
-wc_claim_free_row(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added, uint64 *ended)
+wc_claim_row(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added, uint64 *ended)
 {
 	*added = false;
 	*ended = 0;
@@ -69,13 +69,10 @@ wc_claim_settle(void)
 
 /* The engine would wait for the commit, too, and as long as it has a lock of the row, others have to ask it. */
 bool
-wc_claim_row(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added, uint64 *holder)
+wc_claim_later(const WcDriverLocker *locker, uint32 table_id, WcSlice row, uint64 ended, bool *added, uint64 *holder)
 {
-	uint64		ended;
-
+	*added = false;
 	*holder = 0;
-	if (wc_claim_free_row(locker, table_id, row, added, &ended))
-		return true;
 	if (locker->xid != locker->owner)
 		return false;
 	if (ended != 0)

@@ -11,18 +11,20 @@
 
 /*
  * A statement locks the row.  *added: it was not locked so before, and wc_claim_end must follow.  False: nothing is locked.  Then
- * *holder is the transaction that has locked the row (wc_claims_locked_by); or it is 0, and the caller has to ask the engine:
- * another transaction may have locked the row, or this is a subtransaction, of which the rollback would have to unlock the row.
- * Waits, interruptibly and 20 ms at most, for a commit that has to be applied.
+ * *ended is the transaction whose commit has locked the row, and may not be applied, or 0; and wc_claim_later must follow,
+ * or wc_claim_take_over.
  */
-extern bool wc_claim_row(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added, uint64 *holder);
+extern bool wc_claim_row(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added, uint64 *ended);
+
+/* Locks the row though the commit may not be applied, if it still has the row locked: the caller knows the row as the commit leaves it. */
+extern bool wc_claim_take_over(const WcDriverLocker *locker, uint32 table_id, WcSlice row, uint64 ended, bool *added);
 
 /*
- * The same without a wait, and, if the row is locked by the commit of *ended, which may not be applied: *ended is not 0, and
- * wc_claim_take_over locks the row nevertheless, if that is still so.  Then the caller must know the row as the commit leaves it.
+ * Waits, interruptibly and 20 ms at most, for the commit, if any, and locks the row then.  False: *holder is the transaction that has
+ * locked the row (wc_claims_locked_by); or it is 0, and the caller has to ask the engine: another transaction may have locked the
+ * row, or this is a subtransaction, of which the rollback would have to unlock the row.
  */
-extern bool wc_claim_free_row(const WcDriverLocker *locker, uint32 table_id, WcSlice row, bool *added, uint64 *ended);
-extern bool wc_claim_take_over(const WcDriverLocker *locker, uint32 table_id, WcSlice row, uint64 ended, bool *added);
+extern bool wc_claim_later(const WcDriverLocker *locker, uint32 table_id, WcSlice row, uint64 ended, bool *added, uint64 *holder);
 
 /*
  * Waits, interruptibly, until the commits are applied from which the transaction has taken over rows: before the engine, or an

@@ -114,7 +114,7 @@ claim_row(const WcDriverLocker *locker, const WcScan *scan, WcDriverClaim *claim
 	uint64		ended;
 
 	make_room(locker);
-	if (wc_claim_free_row(locker, scan->table_id, row, &claim->added, &ended))
+	if (wc_claim_row(locker, scan->table_id, row, &claim->added, &ended))
 		return true;
 	if (ended != 0 && wc_gets_find_unapplied(scan, ended, claim, &claimed))
 	{
@@ -122,7 +122,7 @@ claim_row(const WcDriverLocker *locker, const WcScan *scan, WcDriverClaim *claim
 			return true;
 		claim->taken_over = NULL;
 	}
-	return wc_claim_row(locker, scan->table_id, row, &claim->added, &claim->holder);
+	return wc_claim_later(locker, scan->table_id, row, ended, &claim->added, &claim->holder);
 }
 
 bool
@@ -178,6 +178,7 @@ wc_local_find_unapplied(const WcDriverOpen *open, WcDriverClaim *claim)
 bool
 wc_local_claim_same(uint64 snapshot, uint32 table_id, WcSlice row, const WcDriverLocker *locker, uint64 *holder)
 {
+	uint64		ended;
 	bool		added;
 	bool		same;
 
@@ -185,7 +186,7 @@ wc_local_claim_same(uint64 snapshot, uint32 table_id, WcSlice row, const WcDrive
 	if (wc_gets_epoch(snapshot) == 0)
 		return false;
 	make_room(locker);
-	if (!wc_claim_row(locker, table_id, row, &added, holder))
+	if (!wc_claim_row(locker, table_id, row, &added, &ended) && !wc_claim_later(locker, table_id, row, ended, &added, holder))
 		return false;
 	if (!added)
 		wc_claim_settle();		/* as above */

@@ -258,9 +258,9 @@ wc_catalog_make(struct WcEngine *engine, WcError *err)
 }
 
 /*
- * Converts stores of older formats.  Format 4 has no timeline.  Format 3 has no mark "oldest until": "oldest" was of cells written at any time, so it
- * is now of those that are stored.  Format 2 has no heads of rows in packing cell; its rows are read as they are.  Format 1
- * also has only "history from" of a family's marks: its cells counted as flushed when the store was opened.
+ * Converts stores of older formats.  Format 4 has no timeline.  Format 3 has no mark "oldest until": "oldest" was of cells written at any
+ * time, so it is now of those that are stored.  Format 2 has no heads of rows in packing cell; its rows are read as they are.
+ * Format 1 also has only "history from" of a family's marks: its cells counted as flushed when the store was opened.
  */
 WcStatus
 wc_catalog_convert(struct WcEngine *engine, WcError *err) WC_UNCHECKED

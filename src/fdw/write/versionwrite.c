@@ -258,9 +258,10 @@ dated_later(const WcModify *m, const WcPlace *place)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-			 errmsg("cannot write a cell of foreign table \"%s\" with a timestamp after it was written without one in the same transaction",
-					m->wrel->relname),
-			 errdetail("The cell has a version that is dated later than now.")));
+			 errmsg("the cell of column \"%s\" of foreign table \"%s\" cannot be written with a timestamp in this transaction",
+					column_name(m, linitial_int(place->timestamps != NIL ? place->timestamps : place->versions)), m->wrel->relname),
+			 errdetail("The transaction has written it without one, and it has a version that is dated later than now."),
+			 errhint("Write it in a transaction of its own.")));
 }
 
 /* Deletes existing versions that are not given and are newer than oldest (-1: all of them). */

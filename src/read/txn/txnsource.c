@@ -23,12 +23,6 @@ typedef struct TxnSource
 	uint32_t	cid;
 	int64_t		ts;				/* provisional */
 
-	/* Between `from` and the current row, or the end, the transaction has no row. */
-	WcBuf		from;
-	bool		from_inclusive;
-	bool		positioned;		/* there is a current row, or it has ended */
-	bool		ended;
-
 	/* What the operations are resolved against. */
 	bool		hidden;			/* nothing */
 	WcSnapshot *snapshot;
@@ -144,11 +138,12 @@ leave_row(TxnSource *t)
 
 /*
  * To the view's next row, also if it has nothing for this family: mostly another family has it, and then the scan looks at each of these
- * rows once.  To find the next one that has something, each scan would resolve all of them.
+ * rows once.  To find the next one that has something, each scan, and each seek of a scan of several families, would resolve all of them.
  */
 static WcStatus
-find_row(TxnSource *t, WcError *err)
+txn_next_row(WcCellSource *src, WcError *err)
 {
+	TxnSource  *t = (TxnSource *) src;
 	WcSlice		row;
 	WcStatus	status;
 
@@ -156,8 +151,6 @@ find_row(TxnSource *t, WcError *err)
 	status = wc_txnview_row(t->view, &row);
 	if (status == WC_OK)
 		status = resolve_row(t, row, err);
-	t->positioned = status == WC_OK || status == WC_END;
-	t->ended = status == WC_END;
 	if (status != WC_OK)
 	{
 		/* it may be resolved in part */
@@ -168,58 +161,13 @@ find_row(TxnSource *t, WcError *err)
 	return status;
 }
 
-static void
-begin_at(TxnSource *t, WcSlice row, bool inclusive)
-{
-	wc_buf_reset(&t->from, WC_ROW_MAX);
-	wc_buf_append_slice(&t->from, row);
-	t->from_inclusive = inclusive;
-}
-
-static WcStatus
-txn_next_row(WcCellSource *src, WcError *err)
-{
-	TxnSource  *t = (TxnSource *) src;
-
-	if (t->positioned && !t->ended)
-		begin_at(t, src->row, false);
-	return find_row(t, err);
-}
-
-static int
-compare(const TxnSource *t, WcSlice a, WcSlice b)
-{
-	int			c = wc_slice_cmp(a, b);
-
-	return t->base.reversed ? -c : c;
-}
-
-/* Is the current row, or the end, the one that is sought? */
-static bool
-is_there(const TxnSource *t, WcSlice row, bool inclusive)
-{
-	int			behind = t->positioned && !t->from.failed ? compare(t, row, wc_buf_slice(&t->from)) : -1;
-
-	/* an empty row is the first one, in both directions */
-	if (behind < 0 || (behind == 0 && inclusive && !t->from_inclusive) || (row.len == 0 && t->base.reversed))
-		return false;
-	return t->ended || compare(t, t->base.row, row) >= (inclusive ? 0 : 1);
-}
-
-/* A scan of several families seeks each row that one of them has in the others: mostly the current row here is behind it. */
 static WcStatus
 txn_seek_row(WcCellSource *src, WcSlice row, bool inclusive, WcError *err)
 {
 	TxnSource  *t = (TxnSource *) src;
 
-	if (is_there(t, row, inclusive))
-	{
-		t->next = 0;
-		return t->ended ? WC_END : WC_OK;
-	}
-	begin_at(t, row, inclusive);
 	wc_txnview_seek(t->view, row, inclusive);
-	return find_row(t, err);
+	return txn_next_row(src, err);
 }
 
 static WcStatus
@@ -264,7 +212,6 @@ txn_close(WcCellSource *src)
 	wc_cellsource_close(t->stored);
 	wc_resolver_free(t->resolver);
 	wc_txnview_close(t->view);
-	wc_buf_free(&t->from);
 	free(t);
 }
 
