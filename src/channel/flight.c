@@ -62,7 +62,7 @@
 
 /* So long after a process has waited for a transaction in flight, each commit wakes the follower, too: probably there will be
  * another one that waits. */
-#define AWAITED_US 20000
+#define AWAITED_US 2000
 
 /* So many commits wake it after a statement has waited for a row whose transaction had ended: where that is seldom, the other commits
  * are better applied several together. */

@@ -224,13 +224,13 @@ modify_claimed(const WcTableDesc *table, const WcClientModify *modify, bool *kee
 	*holder = 0;
 	if (!is_shown(modify, &member, &wanted))
 		return false;
-	if (wc_batch_may_write(scan->table_id, row))
+	if (claim.held && wc_own_shows(scan->table_id, row, modify->cid, shows_enough, &wanted))
 	{
-		if (!claim.held || !wc_own_shows(scan->table_id, row, modify->cid, shows_enough, &wanted))
-			return false;
 		write_row(modify);
 		return true;
 	}
+	if (wc_batch_may_write(scan->table_id, row))
+		return false;
 	locker = wc_row_locker(modify->mode);
 	if (!wc_driver()->claim(&open, &locker, &claim))
 	{

@@ -236,12 +236,12 @@ extern WcStatus wc_engine_step(WcEngine *engine, uint64_t position, const WcStep
  * families, is an expire step, or has many rows, and wants_rows says that `row` need not be called for so many); then `begin`,
  * when no reader sees the write yet; then `end`, when new readers see all of it, or it has failed.  The functions may take and
  * release snapshots.  ts: the commit's timestamp; 0: a step, or a commit with many rows: `range` then tells its timestamp, and
- * between which rows of the table (these included) all its rows are.
+ * between which rows of the table (these included) all its rows are.  xid: the commit's; 0 if ts is 0.
  */
 typedef struct WcWriteWatch
 {
 	void	   *arg;
-	void		(*row) (void *arg, uint32_t table_id, WcSlice row, int64_t ts);
+	void		(*row) (void *arg, uint32_t table_id, WcSlice row, int64_t ts, uint64_t xid);
 	void		(*table) (void *arg, uint32_t table_id, int64_t ts);
 	bool		(*wants_rows) (void *arg, uint32_t table_id, uint64_t nrows);
 	void		(*range) (void *arg, uint32_t table_id, WcSlice first, WcSlice last, int64_t ts);

@@ -16,6 +16,7 @@
 #include "wire/shared/claims.h"
 #include "wire/shared/flight.h"
 #include "wire/shared/getcache.h"
+#include "wire/shared/unapplied.h"
 #include "wire/wait/busy.h"
 
 typedef struct WcServer WcServer;
@@ -42,6 +43,7 @@ typedef struct WcLogOptions
 	uint64_t	pending_memory;	/* ... and those of them that are in memory, about */
 	WcFlight   *flight;			/* transactions in flight, shared with the backends */
 	WcClaims   *claims;			/* rows that backends have claimed, likewise */
+	const WcUnapplied *unapplied;	/* answers that commits leave there; NULL: none */
 	_Atomic uint64_t *applied;	/* position behind the last commit that was applied */
 	WcWake		step;			/* there is a step to be written: wc_server_next_step */
 } WcLogOptions;

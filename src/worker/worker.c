@@ -180,6 +180,7 @@ start_server(WcError *err)
 		.pending_memory = WC_PENDING_MEMORY,
 		.flight = wc_places(),
 		.claims = wc_claims(),
+		.unapplied = wc_unapplied(),
 		.applied = &wc_following()->applied,
 		.step = {wake_latch, MyLatch},
 	};

@@ -154,7 +154,7 @@ answers_to_any_get_of_a_row(void **state)
 	keep("row", "all columns", "1, 2, 3");
 	keep("other", "all columns", "4, 5, 6");
 	wc_getcache_add(cache, WC_GET_ROW, WC_GET_ASKED, wc_getcache_epoch(cache), TABLE, kit_s("row"), kit_s("key"), kit_s(""), 0, NOW + 1);
-	assert_string_equal(find_all("row", NOW), "key= all columns=1, 2, 3 ");
+	assert_string_equal(find_all("row", NOW), "all columns=1, 2, 3 key= ");
 	assert_string_equal(find_all("row", NOW + 1), "all columns=1, 2, 3 ");
 	assert_string_equal(find_all("other", NOW), "all columns=4, 5, 6 ");
 	assert_string_equal(find_all("third", NOW), "");
@@ -481,6 +481,52 @@ what_is_asked_for_again_stays(void **state)
 	}
 	assert_true(hits > 4000);
 	assert_false(wc_getcache_has_room(cache, TABLE, kit_s("any")));
+}
+
+static bool
+is_kept(int i)
+{
+	char		get[32];
+
+	snprintf(get, sizeof(get), "get number %d", i);
+	return find("row", get) != NULL;
+}
+
+static void
+leave(const char *row, const char *get, const char *answer)
+{
+	wc_getcache_add(cache, WC_GET_ROW, WC_GET_LEFT, wc_getcache_epoch(cache), TABLE, kit_s(row), kit_s(get), kit_s(answer), 0,
+					INT64_MAX);
+}
+
+/* What commits have left takes the place of an older answer, but of no other one. */
+static void
+what_is_left_pushes_nothing_out(void **state)
+{
+	char		row[24];
+	int			nbefore = 0;
+	int			n = 0;
+
+	(void) state;
+	set_up_anew(ONE_PAGE);
+	for (int i = 0; i < 5000; i++)
+		(void) ask(i);
+	assert_false(wc_getcache_has_room(cache, TABLE, kit_s("any")));
+	keep("row", "get", "answer");
+	for (int i = 0; i < 5000; i++)
+		nbefore += is_kept(i);
+	for (int i = 0; i < 100; i++)
+	{
+		snprintf(row, sizeof(row), "left %d", i);
+		leave(row, "get", "answer");
+		assert_null(find(row, "get"));
+	}
+	leave("row", "get", "later!");
+	assert_string_equal(find("row", "get"), "later!");
+	for (int i = 0; i < 5000; i++)
+		n += is_kept(i);
+	assert_true(nbefore > 0);
+	assert_int_equal(n, nbefore);
 }
 
 static void
@@ -834,6 +880,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(ranges_wait_for_a_table_at_rest, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_memory_nothing_is_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_asked_for_again_stays, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_left_pushes_nothing_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_row_that_changes_often_leaves_its_neighbours, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(random_writes_and_reads, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(answers_come_whole, set_up, tear_down),

@@ -15,10 +15,10 @@ wc_engine_watch(WcEngine *engine, const WcWriteWatch *watch)
 }
 
 void
-wc_watch_row(WcEngine *engine, uint32_t table_id, WcSlice row, int64_t ts)
+wc_watch_row(WcEngine *engine, uint32_t table_id, WcSlice row, int64_t ts, uint64_t xid)
 {
 	if (engine->watch.row)
-		engine->watch.row(engine->watch.arg, table_id, row, ts);
+		engine->watch.row(engine->watch.arg, table_id, row, ts, xid);
 }
 
 void

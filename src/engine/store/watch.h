@@ -7,8 +7,8 @@
 #include "engine/store/state.h"
 
 /* Before a write of this row, or of any row of the table.  ts: the commit's timestamp; 0: a step, or wc_watch_range will tell
- * it. */
-extern void wc_watch_row(WcEngine *engine, uint32_t table_id, WcSlice row, int64_t ts);
+ * it.  xid: the commit's; 0 if ts is 0. */
+extern void wc_watch_row(WcEngine *engine, uint32_t table_id, WcSlice row, int64_t ts, uint64_t xid);
 extern void wc_watch_table(WcEngine *engine, uint32_t table_id, int64_t ts);
 
 /* Is wc_watch_row to be called for each row of a step, or of a commit with so many?  False: wc_watch_table. */

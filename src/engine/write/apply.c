@@ -43,6 +43,7 @@ typedef struct Apply
 {
 	WcEngine   *engine;
 	WcTxn	   *txn;
+	uint64_t	xid;
 	uint64_t	position;
 	int64_t		ts;
 	int64_t		now_us;			/* for TTLs */
@@ -248,7 +249,7 @@ apply_row(Apply *a, const WcTxnEntry *const *ops, size_t n, WcError *err)
 	if (a->many_rows)
 		extend_range(a, ops[0]->table_id, wc_txnentry_row(ops[0]));
 	if (!a->whole_table)
-		wc_watch_row(a->engine, ops[0]->table_id, wc_txnentry_row(ops[0]), a->many_rows ? 0 : a->ts);
+		wc_watch_row(a->engine, ops[0]->table_id, wc_txnentry_row(ops[0]), a->many_rows ? 0 : a->ts, a->many_rows ? 0 : a->xid);
 	for (size_t i = 0; status == WC_OK && i < n; i++)
 		status = apply_op(a, ops[i], err);
 	if (status == WC_OK)
@@ -557,6 +558,7 @@ begin(Apply *a, WcEngine *engine, const WcApplying *c)
 {
 	a->engine = engine;
 	a->txn = c->txn;
+	a->xid = c->commit.xid;
 	a->position = c->commit.position;
 	a->ts = c->commit.time_us < WC_COMMIT_TIME_MAX ? c->commit.time_us : WC_COMMIT_TIME_MAX;
 	a->now_us = a->ts;

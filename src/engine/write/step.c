@@ -91,7 +91,7 @@ watch_rows(WcEngine *engine, const WcStore *store, const WcSifted *sifted) WC_RE
 	}
 	rows = wc_decoder(wc_buf_slice(&sifted->rows));
 	for (uint64_t i = 0; i < sifted->nrows; i++)
-		wc_watch_row(engine, store->table_id, wc_decode_bytes(&rows), 0);
+		wc_watch_row(engine, store->table_id, wc_decode_bytes(&rows), 0, 0);
 }
 
 /* Writes batch and all that goes with it.  store is NULL when the step is void; sifted is NULL when it is no step of a range. */

@@ -233,7 +233,8 @@ wc_answers_make(WcAnswers *a)
 	scan.ranges[0].start = scan.ranges[0].stop = wc_slice(w.row, w.len);
 	wc_buf_reset(&a->get, WC_GETCACHE_ENTRY_MAX);
 	wc_scan_encode(&a->get, &scan);
-	if (!a->get.failed)
+	if (!a->get.failed &&
+		!wc_getcache_has(a->cache, wc_getcache_epoch(a->cache), scan.table_id, scan.ranges[0].start, wc_buf_slice(&a->get)))
 		answer(a, &scan, database);
 	return true;
 }

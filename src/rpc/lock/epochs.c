@@ -24,6 +24,7 @@ struct WcEpochs
 	WcGetCache *cache;
 	WcRowStamps *stamps;
 	WcAnswers  *answers;
+	WcLeft	   *left;			/* NULL: not used */
 	atomic_bool used;			/* the cache is (wc_epochs_use_cache) */
 	WcToucher  *toucher;		/* of the cache, once it is used; written by the thread that has set `used` */
 
@@ -86,12 +87,14 @@ keep(WcEpochs *e, uint64_t epoch) WC_REQUIRES(e->mutex)
 /* --- called by the engine ------------------------------------------------------- */
 
 static void
-on_row(void *arg, uint32_t table_id, WcSlice row, int64_t ts)
+on_row(void *arg, uint32_t table_id, WcSlice row, int64_t ts, uint64_t xid)
 {
 	WcEpochs   *e = arg;
 
 	wc_getcache_touch_row(e->cache, table_id, row);
 	wc_rowstamps_row(e->stamps, table_id, row, ts);
+	if (e->left != NULL)
+		wc_left_row(e->left, table_id, row, xid);
 	if (ts != 0)				/* neither a step nor a large commit */
 		wc_answers_written(e->answers, table_id, row);
 }
@@ -103,6 +106,8 @@ on_table(void *arg, uint32_t table_id, int64_t ts)
 
 	wc_getcache_touch_table(e->cache, table_id);
 	wc_rowstamps_table(e->stamps, table_id, ts);
+	if (e->left != NULL)
+		wc_left_table(e->left, table_id);
 }
 
 static bool
@@ -191,10 +196,24 @@ wc_epochs_free(WcEpochs *e) WC_UNCHECKED
 	}
 	wc_toucher_stop(e->toucher);
 	pthread_mutex_destroy(&e->mutex);
+	wc_left_free(e->left);
 	wc_answers_free(e->answers);
 	wc_rowstamps_free(e->stamps);
 	free(e->read);
 	free(e);
+}
+
+bool
+wc_epochs_use_left(WcEpochs *e, const WcClaims *claims, const WcUnapplied *unapplied) WC_UNCHECKED
+{
+	e->left = wc_left_create(e->cache, claims, unapplied);
+	return e->left != NULL;
+}
+
+WcLeft *
+wc_epochs_left(const WcEpochs *e)
+{
+	return e->left;
 }
 
 WcRowStamps *

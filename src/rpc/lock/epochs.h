@@ -10,6 +10,7 @@
 
 #include "engine/engine.h"
 #include "rpc/lock/answers.h"
+#include "rpc/lock/left.h"
 #include "rpc/lock/rowstamps.h"
 #include "wire/shared/getcache.h"
 
@@ -29,6 +30,12 @@ extern WcGetCache *wc_epochs_cache(const WcEpochs *epochs);
 
 /* Answers will be kept: the first call has the cache's memory touched, by a thread of its own.  Any thread. */
 extern void wc_epochs_use_cache(WcEpochs *epochs);
+
+/* Commits leave answers there: they are kept when the commits are applied.  Before the first commit.  False: out of memory. */
+extern bool wc_epochs_use_left(WcEpochs *epochs, const WcClaims *claims, const WcUnapplied *unapplied) WC_WARN_UNUSED;
+
+/* NULL: wc_epochs_use_left has not been called. */
+extern WcLeft *wc_epochs_left(const WcEpochs *epochs);
 
 /* They note the rows of all commits since wc_epochs_create. */
 extern WcAnswers *wc_epochs_answers(const WcEpochs *epochs);

@@ -234,12 +234,15 @@ apply_until_done(WcApplier *a, Entry *c)
 	bool		failed = false;
 	bool		done = !a->gave_up;
 	size_t		n = 1;
+	WcLeft	   *left = wc_epochs_left(a->o.epochs);
 
 	/* after a failure each alone, so that those before the one that fails are applied */
 	while (done && apply_next(a, c, failed, &n, &err) != WC_OK)
 	{
 		note_stall(a, &err);
 		failed = true;
+		if (left != NULL)
+			wc_left_forget(left);
 		if (!pause_before_retry(a))
 		{
 			done = false;		/* it, and all that follow, are read from the log again */
@@ -248,6 +251,8 @@ apply_until_done(WcApplier *a, Entry *c)
 	}
 	if (failed && done)
 		note_stall(a, NULL);
+	if (done && left != NULL)
+		wc_left_keep(left);
 	for (int i = 0; done && i < ANSWERS_FIRST && wc_answers_make(wc_epochs_answers(a->o.epochs)); i++)
 	{
 		if (gives_way(a))

@@ -394,6 +394,31 @@ wc_getcache_find(WcGetCache *cache, WcGetKind kind, uint64_t epoch, uint32_t tab
 	return is_wanted(page, get_hash) ? WC_GET_WANTED : WC_GET_ABSENT;
 }
 
+/* Numbers of answers grow with their lengths; they are 1 greater than number % PAGE_TAGS says.  Among the row's, finds the greatest number
+ * below *number, or of all if that is 0.  False: there is none. */
+static bool
+longest_below(const Page *page, const WcWord *words, uint64_t row_hash, int64_t now_us, uint32_t *number)
+{
+	uint32_t	greatest = 0;
+
+	for (uint32_t i = 0; i < PAGE_TAGS; i++)
+	{
+		uint32_t	tag = atomic_load_explicit(&page->tags[i], memory_order_relaxed);
+		uint32_t	this;
+		uint64_t	epoch;
+		uint64_t	lengths;
+
+		if (tag == 0 || valid_answer(words, tag, now_us, &epoch, &lengths) == NULL ||
+			ROW_BITS(lengths) != ROW_BITS(LENGTHS(row_hash, 0, 0)))
+			continue;
+		this = (uint32_t) ((GET_LEN(lengths) + ANSWER_LEN(lengths)) * PAGE_TAGS + i + 1);
+		if (this > greatest && (*number == 0 || this < *number))
+			greatest = this;
+	}
+	*number = greatest;
+	return greatest != 0;
+}
+
 bool
 wc_getcache_find_any(WcGetCache *cache, uint32_t table_id, WcSlice row, int64_t now_us, uint32_t *next, WcBuf *get, WcBuf *out)
 {
@@ -407,17 +432,15 @@ wc_getcache_find_any(WcGetCache *cache, uint32_t table_id, WcSlice row, int64_t 
 		return false;
 	page = page_of(cache, row_hash);
 	turn = atomic_load_explicit(&page->turn, memory_order_acquire);
-	for (uint32_t i = *next; i < PAGE_TAGS && turn % 2 == 0; i++)
+	while (turn % 2 == 0 && longest_below(page, words_of(cache, page), row_hash, now_us, next))
 	{
+		uint32_t	i = (*next - 1) % PAGE_TAGS;
 		uint32_t	tag = atomic_load_explicit(&page->tags[i], memory_order_relaxed);
 		uint64_t	read_at;
 
 		if (tag != 0 && copy_both(words_of(cache, page), tag, row_hash, now_us, get, out, &read_at) &&
 			was_valid(cache, page, WC_GET_ROW, (int) i, tag, turn, read_at, UINT64_MAX, table_id, row_hash))
-		{
-			*next = i + 1;
 			return true;
-		}
 		get->len = get_len;
 		out->len = out_len;
 	}
@@ -652,6 +675,11 @@ wc_getcache_add(WcGetCache *cache, WcGetKind kind, WcGetOrigin origin, uint64_t 
 
 	words = words_of(cache, page);
 	at = place_of(page, words, get_hash, &n);
+	if (at == PAGE_WORDS && origin == WC_GET_LEFT && (atomic_load_explicit(&page->next, memory_order_relaxed) & PAGE_FULL) != 0)
+	{
+		atomic_store_explicit(&page->turn, turn + 2, memory_order_release);
+		return;
+	}
 	if (at == PAGE_WORDS)
 		at = take_next(page, n);
 	tag = make_room(page, words, at, n, get_hash);
@@ -662,7 +690,8 @@ wc_getcache_add(WcGetCache *cache, WcGetKind kind, WcGetOrigin origin, uint64_t 
 	wc_word_put(words + at + 4, LENGTHS(row_hash, get.len, answer.len));
 	wc_words_put(words + at + HEAD_WORDS, get);
 	wc_words_put(words + at + HEAD_WORDS + WC_WORDS(get.len), answer);
-	atomic_store_explicit(&page->tags[tag], TAG(get_hash, origin, at, n), memory_order_relaxed);
+	atomic_store_explicit(&page->tags[tag], TAG(get_hash, origin == WC_GET_LEFT ? WC_GET_ASKED : origin, at, n),
+						  memory_order_relaxed);
 	atomic_store_explicit(&page->turn, turn + 2, memory_order_release);
 }
 

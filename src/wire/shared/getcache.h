@@ -84,9 +84,9 @@ extern WcGetFound wc_getcache_find(WcGetCache *cache, WcGetKind kind, uint64_t e
 extern bool wc_getcache_takes_ranges(WcGetCache *cache, uint32_t table_id);
 
 /*
- * Looks for the answer to any Get of this row, in the newest state at wall time now_us; appends the Get to get, and its answer to
- * out.  The caller checks that it is a Get of this row: it may be one of a row with the same hash.  *next: 0; the next call with
- * this number looks for another Get's answer.  False: there is no further one.
+ * Looks for the longest answer to any Get of this row, in the newest state at wall time now_us; appends the Get to get, and its answer
+ * to out.  The caller checks that it is a Get of this row: it may be one of a row with the same hash.  *next: 0; the next call with
+ * this number looks for another Get's answer, which is not longer.  False: there is no further one.
  */
 extern bool wc_getcache_find_any(WcGetCache *cache, uint32_t table_id, WcSlice row, int64_t now_us, uint32_t *next,
 								 WcBuf *get, WcBuf *out);
@@ -128,7 +128,8 @@ typedef enum WcGetOrigin
 {
 	WC_GET_ASKED,				/* a session has asked for it */
 	WC_GET_AHEAD,				/* the row was written, and sessions may ask for it (rpc/lock/answers.h): with values, */
-	WC_GET_AHEAD_KEY_ONLY		/* or without */
+	WC_GET_AHEAD_KEY_ONLY,		/* or without */
+	WC_GET_LEFT					/* the commit that has written the row has left it: not kept if another answer would be pushed out */
 } WcGetOrigin;
 
 /* Keeps an answer that was read in an epoch.  It is valid while the row (of a range: the table) is not written, from wall time
