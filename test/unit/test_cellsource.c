@@ -528,7 +528,7 @@ test_merge(void **state)
 		for (int k = 0; k < 2; k++)
 			assert_int_equal(wc_cellsource_store(stores[k], &options, &sides[k], &err), WC_OK);
 		sides[1]->family = 1;
-		assert_int_equal(wc_cellsource_merge(sides[0], sides[1], &src, &err), WC_OK);
+		assert_int_equal(wc_cellsource_merge(sides[0], sides[1], NULL, NULL, &src, &err), WC_OK);
 		walk(src, wc_slice(NULL, 0), true, options.reversed);
 		walk(src, random_row_key(room), rand() % 2 == 0, options.reversed);
 		wc_cellsource_close(src);

@@ -221,6 +221,7 @@ pass_dead(CellSource *s, WcStatus status, WcError *err)
 	{
 		if (!wc_deadskip_row(&s->dead, s->base.row))
 			return WC_OK;
+		s->base.jumps++;
 		status = seek_row(s, wc_buf_slice(&s->dead.to), !s->base.reversed, err);
 	}
 	if (s->dead.n > 0)

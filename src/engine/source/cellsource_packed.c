@@ -120,6 +120,7 @@ pass_dead(PackedSource *p, WcStatus status, WcError *err)
 	{
 		if (!wc_deadskip_row(&p->dead, p->base.row))
 			return WC_OK;
+		p->base.jumps++;
 		status = seek(p, wc_buf_slice(&p->dead.to), !p->base.reversed, err);
 	}
 	if (p->dead.n > 0)

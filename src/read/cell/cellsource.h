@@ -60,6 +60,7 @@ struct WcCellSource
 	uint32_t	family;			/* family id of its cells */
 	WcSlice		row;			/* the current row */
 	uint64_t	seeks;			/* in the storage below, for statistics */
+	uint64_t	jumps;			/* over rows that it has left out */
 	uint64_t	cells;			/* given by next_cell */
 };
 
@@ -68,9 +69,14 @@ struct WcCellSource
 extern WcStatus wc_cellsource_memory(uint32_t family, WcSlice row, const WcCell *cells, size_t ncells,
 									 bool reversed, WcCellSource **src, WcError *err) WC_WARN_UNUSED;
 
-/* Merges two sources of the same family and direction (closing it closes both);
- * of equal coordinates upper's cell hides lower's. */
-extern WcStatus wc_cellsource_merge(WcCellSource *lower, WcCellSource *upper,
+/* Opens a source of the same cells as another one, which leaves no rows out. */
+typedef WcStatus (*WcCellSourceOpen) (void *arg, WcCellSource **src, WcError *err);
+
+/*
+ * Merges two sources of the same family and direction (closing it closes both); of equal coordinates upper's cell hides lower's.
+ * open_all: of lower's cells; called, with arg, when upper has a row that lower may have left out.  NULL: lower leaves none out.
+ */
+extern WcStatus wc_cellsource_merge(WcCellSource *lower, WcCellSource *upper, WcCellSourceOpen open_all, void *arg,
 									WcCellSource **src, WcError *err) WC_WARN_UNUSED;
 
 static inline void

@@ -1,5 +1,8 @@
 /*
  * read/cell/cellsource_merge.c: two cell sources as one.
+ *
+ * A stored source may leave out runs of dead rows, but a delete marker there may hide a cell of the transaction's: so rows that only upper
+ * has are looked for in a second source of lower's cells, if lower has just jumped over rows.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -22,41 +25,18 @@ typedef struct MergeSource
 	WcCellSource base;
 	Side		lower;
 	Side		upper;
+
+	WcCellSourceOpen open_all;
+	void	   *arg;
+	Side		left_out;		/* lower's cells of a row that lower has left out; src is NULL until it is needed */
+	bool		sought;			/* left_out has sought a row since the merge has */
+	bool		jumped;			/* lower has left out rows with its last move */
 } MergeSource;
 
 static void
 count_seeks(MergeSource *m)
 {
-	m->base.seeks = m->lower.src->seeks + m->upper.src->seeks;
-}
-
-/* The merge's row is the first of the two sides'. */
-static WcStatus
-choose_row(MergeSource *m)
-{
-	Side	   *sides[2] = {&m->lower, &m->upper};
-	int			c;
-
-	count_seeks(m);
-	if (m->lower.ended && m->upper.ended)
-	{
-		m->lower.here = m->upper.here = false;
-		return WC_END;
-	}
-	if (m->lower.ended || m->upper.ended)
-		c = m->lower.ended ? 1 : -1;
-	else
-	{
-		c = wc_slice_cmp(m->lower.src->row, m->upper.src->row);
-		if (m->base.reversed)
-			c = -c;
-	}
-	m->lower.here = c <= 0;
-	m->upper.here = c >= 0;
-	for (int i = 0; i < 2; i++)
-		sides[i]->drained = sides[i]->fetched = false;
-	m->base.row = c <= 0 ? m->lower.src->row : m->upper.src->row;
-	return WC_OK;
+	m->base.seeks = m->lower.src->seeks + m->upper.src->seeks + (m->left_out.src ? m->left_out.src->seeks : 0);
 }
 
 /* Takes what a side's seek_row or next_row said. */
@@ -67,31 +47,102 @@ settle(Side *side, WcStatus status)
 	return status == WC_END ? WC_OK : status;
 }
 
+/* Is the row a before the row b, in scan order? */
+static bool
+is_before(const MergeSource *m, WcSlice a, WcSlice b)
+{
+	int			c = wc_slice_cmp(a, b);
+
+	return m->base.reversed ? c > 0 : c < 0;
+}
+
+/* The merge's row is one of upper's alone: finds out whether lower has left it out. */
+static WcStatus
+look_behind(MergeSource *m, WcSlice row, WcError *err)
+{
+	Side	   *side = &m->left_out;
+	WcStatus	status = WC_OK;
+
+	if (!m->jumped || m->open_all == NULL)
+		return WC_OK;
+	if (side->src == NULL)
+		status = m->open_all(m->arg, &side->src, err);
+	if (status == WC_OK && (!m->sought || (!side->ended && is_before(m, side->src->row, row))))
+		status = settle(side, side->src->ops->seek_row(side->src, row, true, err));
+	if (status != WC_OK)
+		return status;
+	m->sought = true;
+	side->here = !side->ended && wc_slice_eq(side->src->row, row);
+	return WC_OK;
+}
+
+/* The merge's row is the first of the two sides'. */
+static WcStatus
+choose_row(MergeSource *m, WcError *err)
+{
+	Side	   *sides[] = {&m->lower, &m->left_out, &m->upper};
+	WcStatus	status = WC_OK;
+	int			c;
+
+	for (size_t i = 0; i < 3; i++)
+		sides[i]->here = sides[i]->drained = sides[i]->fetched = false;
+	if (m->lower.ended && m->upper.ended)
+		status = WC_END;
+	else
+	{
+		if (m->lower.ended || m->upper.ended)
+			c = m->lower.ended ? 1 : -1;
+		else
+			c = wc_slice_cmp(m->lower.src->row, m->upper.src->row) * (m->base.reversed ? -1 : 1);
+		m->lower.here = c <= 0;
+		m->upper.here = c >= 0;
+		m->base.row = c <= 0 ? m->lower.src->row : m->upper.src->row;
+		if (c > 0)
+			status = look_behind(m, m->base.row, err);
+	}
+	count_seeks(m);
+	return status;
+}
+
+/* The side that has lower's cells of the merge's row. */
+static Side *
+lower_side(MergeSource *m)
+{
+	return m->left_out.here ? &m->left_out : &m->lower;
+}
+
 static WcStatus
 merge_seek_row(WcCellSource *src, WcSlice row, bool inclusive, WcError *err)
 {
 	MergeSource *m = (MergeSource *) src;
+	uint64_t	jumps = m->lower.src->jumps;
 	WcStatus	status;
 
 	status = settle(&m->lower, m->lower.src->ops->seek_row(m->lower.src, row, inclusive, err));
+	m->jumped = m->lower.src->jumps != jumps;
+	m->sought = false;
 	if (status == WC_OK)
 		status = settle(&m->upper, m->upper.src->ops->seek_row(m->upper.src, row, inclusive, err));
-	return status == WC_OK ? choose_row(m) : status;
+	return status == WC_OK ? choose_row(m, err) : status;
 }
 
 static WcStatus
 merge_next_row(WcCellSource *src, WcError *err)
 {
 	MergeSource *m = (MergeSource *) src;
+	uint64_t	jumps = m->lower.src->jumps;
 	bool		lower_here = m->lower.here;
 	bool		upper_here = m->upper.here;
 	WcStatus	status = WC_OK;
 
 	if (lower_here)
+	{
 		status = settle(&m->lower, m->lower.src->ops->next_row(m->lower.src, err));
+		m->jumped = m->lower.src->jumps != jumps;
+	}
 	if (status == WC_OK && upper_here)
 		status = settle(&m->upper, m->upper.src->ops->next_row(m->upper.src, err));
-	return status == WC_OK ? choose_row(m) : status;
+	return status == WC_OK ? choose_row(m, err) : status;
 }
 
 static WcStatus
@@ -129,24 +180,25 @@ static WcStatus
 merge_next_cell(WcCellSource *src, WcCell *cell, WcError *err)
 {
 	MergeSource *m = (MergeSource *) src;
+	Side	   *lower = lower_side(m);
 	WcStatus	status;
 	int			c;
 
-	status = fetch(&m->lower, err);
+	status = fetch(lower, err);
 	if (status == WC_OK)
 		status = fetch(&m->upper, err);
 	if (status != WC_OK)
 		return status;
-	if (!m->lower.fetched && !m->upper.fetched)
+	if (!lower->fetched && !m->upper.fetched)
 		return WC_END;
-	if (m->lower.fetched && m->upper.fetched)
-		c = cmp_coordinates(&m->lower.cell, &m->upper.cell);
+	if (lower->fetched && m->upper.fetched)
+		c = cmp_coordinates(&lower->cell, &m->upper.cell);
 	else
-		c = m->lower.fetched ? -1 : 1;
-	*cell = c < 0 ? m->lower.cell : m->upper.cell;
+		c = lower->fetched ? -1 : 1;
+	*cell = c < 0 ? lower->cell : m->upper.cell;
 	cell->row = src->row;
 	if (c <= 0)
-		m->lower.fetched = false;
+		lower->fetched = false;
 	if (c >= 0)
 		m->upper.fetched = false;
 	src->cells++;
@@ -173,7 +225,7 @@ static WcStatus
 merge_seek_column(WcCellSource *src, WcSlice qualifier, bool after, WcError *err)
 {
 	MergeSource *m = (MergeSource *) src;
-	WcStatus	status = side_seek_column(&m->lower, qualifier, after, err);
+	WcStatus	status = side_seek_column(lower_side(m), qualifier, after, err);
 
 	if (status == WC_OK)
 		status = side_seek_column(&m->upper, qualifier, after, err);
@@ -187,6 +239,7 @@ merge_close(WcCellSource *src)
 	MergeSource *m = (MergeSource *) src;
 
 	wc_cellsource_close(m->lower.src);
+	wc_cellsource_close(m->left_out.src);
 	wc_cellsource_close(m->upper.src);
 	free(m);
 }
@@ -200,7 +253,8 @@ static const WcCellSourceOps merge_ops = {
 };
 
 WcStatus
-wc_cellsource_merge(WcCellSource *lower, WcCellSource *upper, WcCellSource **src, WcError *err)
+wc_cellsource_merge(WcCellSource *lower, WcCellSource *upper, WcCellSourceOpen open_all, void *arg, WcCellSource **src,
+					WcError *err)
 {
 	MergeSource *m = calloc(1, sizeof(*m));
 
@@ -213,6 +267,8 @@ wc_cellsource_merge(WcCellSource *lower, WcCellSource *upper, WcCellSource **src
 	m->base.reversed = lower->reversed;
 	m->lower.src = lower;
 	m->upper.src = upper;
+	m->open_all = open_all;
+	m->arg = arg;
 	m->lower.ended = m->upper.ended = true;
 	*src = &m->base;
 	return WC_OK;

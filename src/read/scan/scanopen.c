@@ -234,6 +234,39 @@ typedef struct OpenContext
 	bool		own_writes;
 } OpenContext;
 
+/* A stored source, for wc_cellsource_merge; in the scanner's arena. */
+typedef struct Stored
+{
+	WcStorage  *storage;
+	WcStore    *store;
+	WcRange		bounds;
+	WcSourceOptions options;
+} Stored;
+
+static WcStatus
+open_all(void *arg, WcCellSource **src, WcError *err)
+{
+	Stored	   *stored = arg;
+
+	return stored->storage->ops->open_source(stored->store, &stored->options, src, err);
+}
+
+/* Merges the store's cells with the transaction's own. */
+static WcStatus
+merge_own(OpenContext *c, const WcFamilyScan *f, const WcSourceOptions *options, WcCellSource *lower, WcCellSource *upper,
+		  WcCellSource **src, WcError *err)
+{
+	WcScanner  *s = c->scanner;
+	Stored	   *stored = wc_arena_alloc(&s->arena, sizeof(*stored));
+
+	if (stored == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
+	*stored = (Stored) {.storage = s->storage,.store = s->table->stores[f->place],.bounds = *options->bounds,.options = *options};
+	stored->options.bounds = &stored->bounds;
+	stored->options.skip_dead = stored->options.skip_masked = false;
+	return wc_cellsource_merge(lower, upper, open_all, stored, src, err);
+}
+
 /* The store's cells, with the transaction's own when it has any. */
 static WcStatus
 open_source(OpenContext *c, const WcScanLane *lane, const WcFamilyScan *f, const WcMatcherOptions *o,
@@ -242,8 +275,7 @@ open_source(OpenContext *c, const WcScanLane *lane, const WcFamilyScan *f, const
 	WcScanner  *s = c->scanner;
 	const WcScan *scan = &s->scan;
 	WcRange		bounds = whole_range(s, lane);
-	/* a marker may hide an own put; a filter may ask for the keys of dead rows */
-	bool		skip_dead = !scan->raw && !c->own_writes && scan->filter_text.len == 0;
+	bool		skip_dead = !scan->raw && scan->filter_text.len == 0;	/* a filter may ask for the keys of dead rows */
 	WcSourceOptions options = {
 		.snapshot = s->at.snapshot,
 		.bounds = &bounds,
@@ -276,7 +308,7 @@ open_source(OpenContext *c, const WcScanLane *lane, const WcFamilyScan *f, const
 	status = wc_cellsource_txn(s->storage, s->table, f->place, &s->at, c->base_hidden, options.bounds, scan->reversed,
 							   &upper, err);
 	if (status == WC_OK)
-		status = wc_cellsource_merge(lower, upper, src, err);
+		status = merge_own(c, f, &options, lower, upper, src, err);
 	if (status != WC_OK)
 	{
 		wc_cellsource_close(lower);
