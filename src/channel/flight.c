@@ -29,9 +29,6 @@
 #include "channel/shmem.h"
 #include "wire/wait/spin.h"
 
-/* A waiting process checks again at this interval: it is not woken when the engine ends. */
-#define LOOK_EVERY_MS 100
-
 #define PLACES_ALIGNMENT 64
 
 /* A reader waits for so many places, mostly. */
@@ -621,27 +618,11 @@ wc_place_redo(const WcLogRecord *batch)
 		wc_flight_overflow(places, batch->xid);
 }
 
-static bool
-barrier_is_open(uint64 redo)
-{
-	WcShmem    *shmem = wc_shmem();
-
-	return atomic_load(&following->barrier_done) < redo &&
-		atomic_load(&following->serves_barriers) != 0 && atomic_load(&following->stalled) == 0 &&
-		atomic_load(&shmem->state) == WC_ENGINE_READY;
-}
-
 void
 wc_barrier_redo(uint64 redo)
 {
 	atomic_store(&following->barrier_wanted, redo);
-	while (InHotStandby && barrier_is_open(redo))
-	{
-		HandleStartupProcInterrupts();
-		wc_following_wake();
-		(void) ConditionVariableTimedSleep(&following->moved, LOOK_EVERY_MS, wc_shmem_wait_event(WC_WAIT_BARRIER));
-	}
-	ConditionVariableCancelSleep();
+	wc_following_wake();
 	if (atomic_load(&following->barrier_done) < redo)
 		wc_nobackup_put();
 }

@@ -27,7 +27,6 @@
 typedef struct WcFollowing
 {
 	_Atomic uint32_t store;		/* id of the store that is open, or was last; 0: none has been */
-	_Atomic uint32_t serves_barriers;	/* the engine is about to answer BARRIERs, or will tell that it is stalled */
 	_Atomic uint64_t read_upto; /* records up to here have been read */
 	_Atomic uint64_t marked;	/* after a crash, the log would be read from here */
 	_Atomic uint64_t applied;	/* and their effects are in the store up to here */
@@ -47,7 +46,7 @@ typedef struct WcFollowing
 	_Atomic uint64_t stalled;	/* since when nothing is applied (TimestampTz); stall says why; 0: it is applied */
 	slock_t		stall_mutex;
 	WcError		stall;			/* meaningful while stalled; guarded by stall_mutex */
-	ConditionVariable moved;	/* a barrier was served, or a stall began or ended */
+	ConditionVariable moved;	/* a stall began or ended, or a standby was promoted */
 } WcFollowing;
 
 /* For the hooks of the postmaster's start, which _PG_init sets.  The engine's module, which the postmaster does not load, calls
@@ -135,9 +134,7 @@ extern void wc_following_wake(void);
 /* A BATCH is replayed while others may read: its transaction has a place, or has met none. */
 extern void wc_place_redo(const WcLogRecord *batch);
 
-/* A BARRIER is replayed: while others may read, waits as long as the engine serves barriers and
- * has not served this one.  If it is not served, backups are refused until there is an image as
- * new as redo.  Serves the startup process's interrupts. */
+/* A BARRIER is replayed: the engine is to make an image as new as redo.  Backups are refused until there is one; replay goes on. */
 extern void wc_barrier_redo(uint64 redo);
 
 #endif

@@ -189,7 +189,7 @@ wc_shmem_wait_event(WcWaitEvent event)
 {
 	static const char *const names[WC_WAIT_COUNT] = {
 		"WidecolEngineMain", "WidecolEngineOpen", "WidecolEngineClose", "WidecolEngineRetry",
-		"WidecolStart", "WidecolAnswer", "WidecolRowLock", "WidecolPlace", "WidecolBarrier"
+		"WidecolStart", "WidecolAnswer", "WidecolRowLock", "WidecolPlace"
 	};
 	static uint32 known[WC_WAIT_COUNT];
 

@@ -46,7 +46,7 @@ typedef struct WcSlot
 
 /* Increase it when WcShmem, WcSlot, WcFollowing (flight.h), the places of transactions in flight, the claims, the
  * answers to Gets or the rows that commits leave change. */
-#define WC_SHMEM_LAYOUT 0x57430013	/* "WC", 19 */
+#define WC_SHMEM_LAYOUT 0x57430014	/* "WC", 20 */
 
 typedef struct WcShmem
 {
@@ -128,7 +128,6 @@ typedef enum WcWaitEvent
 	WC_WAIT_ANSWER,				/* for its answer */
 	WC_WAIT_ROW_LOCK,			/* for it to give a row's lock up */
 	WC_WAIT_PLACE,				/* for a place among the transactions in flight */
-	WC_WAIT_BARRIER,			/* the startup process: for the engine's image */
 	WC_WAIT_COUNT
 } WcWaitEvent;
 

@@ -156,10 +156,7 @@ fail(const WcError *err)
 	if (checkpoint.redo != InvalidXLogRecPtr || checkpoint.barrier != InvalidXLogRecPtr)
 		wc_backup_refuse();
 	if (checkpoint.barrier != InvalidXLogRecPtr)
-	{
 		atomic_store(&wc_following()->barrier_done, checkpoint.barrier);
-		wc_following_moved();
-	}
 	checkpoint.phase = IDLE;
 	checkpoint.retry_at = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), RETRY_MS);
 	let_checkpointer_go_on();
@@ -176,10 +173,7 @@ done(void)
 	checkpoint.ready = true;
 	atomic_store(&wc_following()->image_position, checkpoint.at);
 	if (checkpoint.barrier != InvalidXLogRecPtr)
-	{
 		atomic_store(&wc_following()->barrier_done, checkpoint.barrier);
-		wc_following_moved();
-	}
 	if (checkpoint.redo != InvalidXLogRecPtr)
 	{
 		if (!RecoveryInProgress())
