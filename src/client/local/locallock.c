@@ -118,9 +118,10 @@ claim_row(const WcDriverLocker *locker, const WcScan *scan, WcDriverClaim *claim
 		return true;
 	if (ended != 0 && wc_gets_find_unapplied(scan, ended, claim, &claimed))
 	{
-		if (wc_claim_take_over(locker, scan->table_id, row, ended, &claim->added))
+		if (claim->follows <= WC_UNAPPLIED_FOLLOWS_MAX && wc_claim_take_over(locker, scan->table_id, row, ended, &claim->added))
 			return true;
 		claim->taken_over = NULL;
+		claim->follows = 0;
 	}
 	return wc_claim_later(locker, scan->table_id, row, ended, &claim->added, &claim->holder);
 }

@@ -19,10 +19,6 @@
 #define ROWS_MAX	8
 #define BYTES_MAX	4096
 
-/* So many commits in turn take over a row, each with few changes, before one waits: the engine learns that a row becomes large when it
- * applies the changes (as wire/shared/claims.c). */
-#define FOLLOWS_MAX	60
-
 /* Columns are compared one by one, so with many of them the engine is faster. */
 #define COLUMNS_MAX	100
 
@@ -416,7 +412,7 @@ wc_own_leave(uint64 xid)
 	{
 		const OwnRow *r = &rows[i];
 
-		if (r->table_id == 0 || !r->changed || r->follows >= FOLLOWS_MAX)
+		if (r->table_id == 0 || !r->changed)
 			continue;
 		wc_buf_reset(&block, BYTES_MAX);
 		write_answer(r, &r->get, &block);

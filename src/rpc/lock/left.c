@@ -10,7 +10,7 @@
 #include "base/threads.h"
 #include "model/scan.h"
 
-/* Of rows with further answers none is kept. */
+/* So many are kept of one group of commits. */
 #define ANSWERS_MAX 32
 
 typedef struct Answer
@@ -59,10 +59,13 @@ wc_left_free(WcLeft *left) WC_UNCHECKED
 void
 wc_left_row(WcLeft *left, uint32_t table_id, WcSlice row, uint64_t xid)
 {
-	uint64_t	hash = wc_claims_hash_row(wc_claims_hash_table(left->claims, table_id), row);
 	uint32_t	follows;
+	uint64_t	hash;
 	Answer	   *a;
 
+	if (xid == 0 && left->n == 0)
+		return;
+	hash = wc_claims_hash_row(wc_claims_hash_table(left->claims, table_id), row);
 	for (uint32_t i = 0; i < left->n; i++)
 	{
 		if (left->answers[i].hash == hash)

@@ -17,12 +17,17 @@ typedef struct WcUnapplied WcUnapplied;
 /* Bytes of a Get and its answer together beyond which they are not kept. */
 #define WC_UNAPPLIED_BYTES_MAX	2016
 
+/* So many commits in turn are taken over, each with few changes, before one waits: the engine learns that a row becomes large when it
+ * applies the changes (as claims.c). */
+#define WC_UNAPPLIED_FOLLOWS_MAX	60
+
 /* Bytes of memory, which is zeroed at first and aligned to 64 bytes. */
 extern size_t wc_unapplied_size(void);
 
 /*
  * A transaction, before its commit record is written: the answer to this Get of a row as the transaction leaves it.  hash: the
- * row's, as for claims.  follows: so many commits in turn have taken over the row before.
+ * row's, as for claims.  follows: this is the n-th commit in turn, of which each has taken over
+ * the row from the one before.
  */
 extern void wc_unapplied_put(WcUnapplied *unapplied, uint64_t hash, uint64_t xid, uint32_t follows, WcSlice get, WcSlice answer);
 
