@@ -170,6 +170,111 @@ END $$;
 COMMIT;
 SELECT count(*), sum(v::int) FROM own_t WHERE k LIKE 'm%';
 
+-- a row that is gone is not changed, and not deleted again
+BEGIN;
+SELECT * FROM own_t WHERE k = 'm101' FOR UPDATE;
+DELETE FROM own_t WHERE k = 'm101';
+UPDATE own_t SET w = 'constant' WHERE k = 'm101';
+DELETE FROM own_t WHERE k = 'm101';
+DELETE FROM own_t WHERE k = 'm102' RETURNING v;
+UPDATE own_t SET w = 'constant' WHERE k = 'm102';
+UPDATE own_t SET w = v || '+' WHERE k = 'm102';
+COMMIT;
+SELECT * FROM own_t WHERE k IN ('m101', 'm102');
+
+-- what a rollback has taken back is not sent to the engine, and the changes behind it are known
+SELECT * FROM own_t WHERE k = 'm103';
+BEGIN;
+SAVEPOINT s;
+INSERT INTO own_t VALUES ('n', 'new');
+SELECT count(*) FROM own_t WHERE k >= 'm';
+ROLLBACK TO s;
+RELEASE s;
+SELECT * FROM own_t WHERE k = 'm103' FOR UPDATE;
+UPDATE own_t SET w = 'constant' WHERE k = 'm103';
+SELECT * FROM own_t WHERE k = 'm103';
+INSERT INTO own_t SELECT 'n', v, w FROM own_t WHERE k = 'm103';
+UPDATE own_t SET w = w || '+' WHERE k = 'm103' RETURNING *;
+SELECT * FROM own_t WHERE k = 'm103';
+DELETE FROM own_t WHERE k = 'm103';
+SELECT * FROM own_t WHERE k = 'm103';
+COMMIT;
+SELECT * FROM own_t WHERE k IN ('m103', 'n');
+
+-- random statements on single rows, beside a heap table that gets the same
+CREATE TABLE own_heap (k text PRIMARY KEY, v int, w text, x text);
+CREATE FOREIGN TABLE own_one_family (k text OPTIONS (rowkey '1'), v int, w text, x text) SERVER widecol;
+CREATE FOREIGN TABLE own_two_families (k text OPTIONS (rowkey '1'), v int, w text, x text OPTIONS (family 'second')) SERVER widecol;
+CREATE FUNCTION on_both(name text, statement text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	heap own_heap[];
+	stored own_heap[];
+	nheap bigint;
+	nstored bigint;
+BEGIN
+	IF statement LIKE 'SELECT%' THEN
+		EXECUTE format('SELECT array_agg((k, v, w, x)::own_heap ORDER BY k) FROM (' || statement || ') q', 'own_heap') INTO heap;
+		EXECUTE format('SELECT array_agg((k, v, w, x)::own_heap ORDER BY k) FROM (' || statement || ') q', name) INTO stored;
+	ELSE
+		EXECUTE format(statement, 'own_heap');
+		GET DIAGNOSTICS nheap = ROW_COUNT;
+		EXECUTE format(statement, name);
+		GET DIAGNOSTICS nstored = ROW_COUNT;
+	END IF;
+	IF heap IS DISTINCT FROM stored OR nheap IS DISTINCT FROM nstored THEN
+		RAISE '%: % % beside % %', statement, nstored, stored, nheap, heap;
+	END IF;
+	RETURN coalesce(nheap, 0);
+END $$;
+CREATE FUNCTION random_statement(k text) RETURNS text LANGUAGE sql AS $$
+	SELECT format((ARRAY['SELECT * FROM %%I WHERE k = %1$L', 'SELECT * FROM %%I WHERE k = %1$L FOR UPDATE',
+		'SELECT * FROM %%I WHERE k = %1$L FOR NO KEY UPDATE', 'SELECT k, v, NULL AS w, NULL AS x FROM %%I WHERE k = %1$L',
+		'UPDATE %%I SET v = %2$s WHERE k = %1$L', 'UPDATE %%I SET v = v + 1 WHERE k = %1$L', 'UPDATE %%I SET w = %2$L WHERE k = %1$L',
+		'UPDATE %%I SET w = NULL, v = 1 WHERE k = %1$L', 'UPDATE %%I SET x = w || v WHERE k = %1$L', 'UPDATE %%I SET x = %2$L WHERE k = %1$L',
+		'DELETE FROM %%I WHERE k = %1$L', 'SELECT * FROM %%1$I WHERE k >= %1$L',
+		'INSERT INTO %%1$I SELECT %1$L, %2$s, ''new'' WHERE NOT EXISTS (SELECT FROM %%1$I WHERE k = %1$L)'])[1 + floor(random() * 13)::int],
+		k, floor(random() * 100))
+$$;
+CREATE PROCEDURE run(name text) LANGUAGE plpgsql AS $$
+DECLARE
+	changed bigint := 0;
+BEGIN
+	FOR i IN 1 .. 600 LOOP
+		FOR n IN 1 .. 1 + floor(random() * 6)::int LOOP
+			changed := changed + on_both(name, random_statement('r' || floor(random() * 3)::int));
+		END LOOP;
+		BEGIN
+			FOR n IN 1 .. floor(random() * 4)::int LOOP
+				changed := changed + on_both(name, random_statement('r' || floor(random() * 3)::int));
+			END LOOP;
+			IF random() < 0.5 THEN
+				RAISE division_by_zero;
+			END IF;
+		EXCEPTION WHEN division_by_zero THEN
+			NULL;
+		END;
+		FOR n IN 1 .. floor(random() * 4)::int LOOP
+			changed := changed + on_both(name, random_statement('r' || floor(random() * 3)::int));
+		END LOOP;
+		IF random() < 0.2 THEN
+			ROLLBACK;
+		ELSE
+			COMMIT;
+		END IF;
+	END LOOP;
+	IF changed < 500 THEN
+		RAISE 'only % rows were changed', changed;
+	END IF;
+END $$;
+SELECT setseed(0.5);
+CALL run('own_one_family');
+SELECT * FROM own_heap EXCEPT SELECT * FROM own_one_family;
+SELECT * FROM own_one_family EXCEPT SELECT * FROM own_heap;
+DELETE FROM own_heap;
+CALL run('own_two_families');
+SELECT * FROM own_heap EXCEPT SELECT * FROM own_two_families;
+SELECT * FROM own_two_families EXCEPT SELECT * FROM own_heap;
+
 -- above READ COMMITTED
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 UPDATE own_t SET v = v || '+' WHERE k = 'm100' RETURNING v;
@@ -179,4 +284,4 @@ COMMIT;
 SELECT v FROM own_t WHERE k = 'm100';
 
 DROP SCHEMA own_rows CASCADE;
-SELECT count(widecol.drop_table(t)) FROM unnest('{own_t,own_two,own_short}'::text[]) t;
+SELECT count(widecol.drop_table(t)) FROM unnest('{own_t,own_two,own_short,own_one_family,own_two_families}'::text[]) t;

@@ -224,7 +224,7 @@ modify_claimed(const WcTableDesc *table, const WcClientModify *modify, bool *kee
 	*holder = 0;
 	if (!is_shown(modify, &member, &wanted))
 		return false;
-	if (claim.held && wc_own_shows(scan->table_id, row, modify->cid, shows_enough, &wanted))
+	if (claim.held && wc_batch_own_shows(scan->table_id, row, modify->cid, shows_enough, &wanted))
 	{
 		write_row(modify);
 		return true;

@@ -173,7 +173,7 @@ scan_own(const WcScan *scan, uint64 snapshot, CommandId cid, MemoryContext conte
 
 	wc_buf_reset(&block, WC_BATCH_CHUNK);
 	if (wc_driver_of(scan->table_id) != wc_driver() || wc_client_read_timestamp() != WC_TS_LATEST ||
-		!wc_own_find(scan, snapshot, cid, &block) || block.failed)
+		!wc_batch_find_own(scan, snapshot, cid, &block) || block.failed)
 		return NULL;
 	s = make_scan(wc_driver(), context);
 	wc_buf_append_slice(&s->driver.block, wc_buf_slice(&block));

@@ -300,6 +300,23 @@ wc_batch_extent(void)
 }
 
 bool
+wc_batch_find_own(const WcScan *get, uint64 snapshot, CommandId cid, WcBuf *block)
+{
+	if (wc_batch_mark() > 0)
+		note_buffer();
+	return wc_own_find(get, snapshot, cid, block);
+}
+
+bool
+wc_batch_own_shows(uint32 table_id, WcSlice row, CommandId cid, bool (*shows) (const void *arg, const WcScan *get, WcSlice answer),
+				   const void *arg)
+{
+	if (wc_batch_mark() > 0)
+		note_buffer();
+	return wc_own_shows(table_id, row, cid, shows, arg);
+}
+
+bool
 wc_batch_may_write(uint32 table_id, WcSlice row)
 {
 	if (wc_batch_mark() == 0)

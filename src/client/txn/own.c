@@ -190,20 +190,16 @@ static uint32
 place_of(const OwnRow *r, uint32 colno)
 {
 	const WcColumn *column = &r->get.columns[colno];
-	uint32		place = r->ncells;
 
 	for (uint32 i = 0; i < r->ncells; i++)
 	{
 		const WcColumn *other = &r->get.columns[r->cells[i].colno];
 
-		if (other->family == column->family)
-		{
-			if (wc_slice_cmp(other->qualifier, column->qualifier) >= 0)
-				return i;
-			place = i + 1;
-		}
+		if (other->family > column->family ||
+			(other->family == column->family && wc_slice_cmp(other->qualifier, column->qualifier) >= 0))
+			return i;
 	}
-	return place;
+	return r->ncells;
 }
 
 /* A value takes the memory of the one before, if that is enough: a row may be changed a million times.  False: the value is too

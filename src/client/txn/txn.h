@@ -189,7 +189,8 @@ extern void wc_own_note(const WcTableDesc *table, const WcScan *get, WcSlice ans
 extern bool wc_own_answers(const WcScan *get, const WcScan *scan);
 extern bool wc_own_convert(const WcScan *get, WcSlice answer, const WcScan *scan, WcBuf *block);
 
-/* Are there any?  And: the transaction's next operation, of which wc_own_find must know. */
+/* Are there any?  And: the transaction's next operation.  Sessions read by wc_batch_find_own and wc_batch_own_shows, which see to it that
+ * own.c knows all operations. */
 extern bool wc_own_any(void);
 extern void wc_own_change(const WcOp *op);
 
@@ -225,6 +226,11 @@ extern bool wc_batch_is_stale(void);
 
 /* May the transaction have written the row?  False is certain. */
 extern bool wc_batch_may_write(uint32 table_id, WcSlice row);
+
+/* wc_own_find and wc_own_shows, when own.c knows all operations so far. */
+extern bool wc_batch_find_own(const WcScan *get, uint64 snapshot, CommandId cid, WcBuf *block);
+extern bool wc_batch_own_shows(uint32 table_id, WcSlice row, CommandId cid,
+							   bool (*shows) (const void *arg, const WcScan *get, WcSlice answer), const void *arg);
 
 /* Of all rows that the transaction has written. */
 extern WcExtent wc_batch_extent(void);
