@@ -205,6 +205,8 @@ CREATE FOREIGN TABLE al_marked (k int OPTIONS (rowkey '1'), m jsonb OPTIONS (fam
 INSERT INTO al_marked VALUES (1, NULL), (2, '{"": ""}');
 ALTER FOREIGN TABLE al_marked ADD COLUMN e int;
 SELECT k, m, e, m IS NULL AS none, m ? '' AS has FROM al_marked;
+UPDATE al_marked SET m = m || '{"q": "0"}';
+SELECT k, m, e FROM al_marked;
 UPDATE al_marked SET m = coalesce(m, '{}') || '{"r": "0"}';
 SELECT k, m, e FROM al_marked;
 UPDATE al_marked SET m = NULL;

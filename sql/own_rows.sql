@@ -201,6 +201,24 @@ SELECT * FROM own_t WHERE k = 'm103';
 COMMIT;
 SELECT * FROM own_t WHERE k IN ('m103', 'n');
 
+-- a family that was added later, and comes first
+CREATE FOREIGN TABLE own_added (k text OPTIONS (rowkey '1'), v text OPTIONS (family 'm')) SERVER widecol;
+ALTER FOREIGN TABLE own_added ADD COLUMN e text;
+ALTER FOREIGN TABLE own_added ADD COLUMN f text OPTIONS (family 'm');
+INSERT INTO own_added VALUES ('a', 'old', 'e', 'f'), ('b', NULL, 'e', NULL);
+BEGIN;
+SELECT * FROM own_added WHERE k = 'a' FOR UPDATE;
+UPDATE own_added SET v = 'new' WHERE k = 'a';
+SELECT * FROM own_added WHERE k = 'a';
+UPDATE own_added SET e = 'new', f = 'new' WHERE k = 'a';
+SELECT * FROM own_added WHERE k = 'a';
+SELECT * FROM own_added WHERE k = 'b' FOR UPDATE;
+UPDATE own_added SET f = 'new', v = 'new' WHERE k = 'b';
+SELECT * FROM own_added WHERE k = 'b';
+COMMIT;
+SELECT * FROM own_added WHERE k = 'a';
+SELECT * FROM own_added WHERE k = 'b';
+
 -- random statements on single rows, beside a heap table that gets the same
 CREATE TABLE own_heap (k text PRIMARY KEY, v int, w text, x text);
 CREATE FOREIGN TABLE own_one_family (k text OPTIONS (rowkey '1'), v int, w text, x text) SERVER widecol;
@@ -284,4 +302,4 @@ COMMIT;
 SELECT v FROM own_t WHERE k = 'm100';
 
 DROP SCHEMA own_rows CASCADE;
-SELECT count(widecol.drop_table(t)) FROM unnest('{own_t,own_two,own_short,own_one_family,own_two_families}'::text[]) t;
+SELECT count(widecol.drop_table(t)) FROM unnest('{own_t,own_two,own_short,own_one_family,own_two_families,own_added}'::text[]) t;

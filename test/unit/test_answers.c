@@ -289,6 +289,29 @@ the_answers_end_with_the_gets(void **state)
 	assert_int_equal(make_all(s), 1);
 }
 
+/* What a commit has left is not read again, and the answer that need not be made is left for another row. */
+static void
+answers_that_are_there_are_not_made(void **state)
+{
+	Site	   *s = *state;
+	KitGet		get;
+
+	ask(s, "r");
+	for (int i = 0; i < 20; i++)
+	{
+		put(s, "r", "1");
+		get_of(s, &get, s->kit.table, kit_s("r"));
+		wc_getcache_add(s->cache, WC_GET_ROW, WC_GET_LEFT, wc_getcache_epoch(s->cache), s->kit.table, kit_s("r"), wc_buf_slice(&s->get),
+						kit_s("left"), 0, INT64_MAX);
+		assert_int_equal(make_all(s), 1);
+		assert_true(find(s, kit_s("r")));
+		assert_true(wc_slice_eq(wc_buf_slice(&s->found), kit_s("left")));
+	}
+	put(s, "another", "1");
+	assert_int_equal(make_all(s), 1);
+	assert_string_equal(value_of(s, "another"), "1");
+}
+
 /* Gets of other forms: they say nothing of the next Get, or of no row. */
 static void
 gets_with_a_filter_are_left_out(void **state)
@@ -416,6 +439,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(written_rows_are_answered, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(tables_that_nobody_asks_for_are_left_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_answers_end_with_the_gets, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(answers_that_are_there_are_not_made, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(gets_with_a_filter_are_left_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(gets_without_values_are_kept_apart, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(large_answers_are_left_out, set_up, tear_down),

@@ -226,7 +226,6 @@ wc_gets_find_unapplied(const WcScan *scan, uint64 xid, WcDriverClaim *claim, WcB
 		return false;
 	claim->taken_over = &get;
 	claim->follows = follows;
-	wc_getcache_count(wc_shmem_getcache(), wc_shmem_my_process(), true);
 	return true;
 }
 

@@ -119,7 +119,10 @@ claim_row(const WcDriverLocker *locker, const WcScan *scan, WcDriverClaim *claim
 	if (ended != 0 && wc_gets_find_unapplied(scan, ended, claim, &claimed))
 	{
 		if (claim->follows <= WC_UNAPPLIED_FOLLOWS_MAX && wc_claim_take_over(locker, scan->table_id, row, ended, &claim->added))
+		{
+			wc_getcache_count(wc_shmem_getcache(), wc_shmem_my_process(), true);
 			return true;
+		}
 		claim->taken_over = NULL;
 		claim->follows = 0;
 	}
@@ -170,6 +173,7 @@ wc_local_find_unapplied(const WcDriverOpen *open, WcDriverClaim *claim)
 	ended = wc_claims_ended(wc_claims(), wc_places(), scan->table_id, scan->ranges[0].start);
 	if (ended == 0 || !wc_gets_find_unapplied(scan, ended, claim, &claimed))
 		return false;
+	wc_getcache_count(wc_shmem_getcache(), wc_shmem_my_process(), true);
 	claim->answer = wc_buf_slice(&claimed);
 	return true;
 }

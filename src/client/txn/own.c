@@ -185,21 +185,25 @@ find_column(const WcScan *get, uint32 family, WcSlice qualifier)
 	return i;
 }
 
-/* Where the cells have the column, or would have it. */
+/* Where the cells have the column, or would have it: among those of its family, which are together (in the order of the families' names,
+ * which own.c does not know), or behind all. */
 static uint32
 place_of(const OwnRow *r, uint32 colno)
 {
 	const WcColumn *column = &r->get.columns[colno];
+	uint32		place = r->ncells;
 
 	for (uint32 i = 0; i < r->ncells; i++)
 	{
 		const WcColumn *other = &r->get.columns[r->cells[i].colno];
 
-		if (other->family > column->family ||
-			(other->family == column->family && wc_slice_cmp(other->qualifier, column->qualifier) >= 0))
+		if (other->family != column->family)
+			continue;
+		if (wc_slice_cmp(other->qualifier, column->qualifier) >= 0)
 			return i;
+		place = i + 1;
 	}
-	return r->ncells;
+	return place;
 }
 
 /* A value takes the memory of the one before, if that is enough: a row may be changed a million times.  False: the value is too
@@ -214,6 +218,8 @@ set_cell(OwnRow *r, uint32 colno, WcSlice value)
 		return false;
 	if (place == r->ncells || cell->colno != colno)
 	{
+		if (r->ncells == r->get.ncolumns)
+			return false;		/* the answer's cells are in no order that is known here */
 		memmove(cell + 1, cell, (r->ncells - place) * sizeof(Cell));
 		*cell = (Cell) {.colno = colno};
 		r->ncells++;

@@ -217,6 +217,18 @@ answer(WcAnswers *a, const WcScan *scan, uint32_t database)
 	wc_scanner_close(scanner);
 }
 
+/* The answer need not be made. */
+static void
+give_back(WcAnswers *a, const Written *w)
+{
+	Asked	   *t = &a->asked_for[w->table_id % TABLES][w->key_only];
+
+	pthread_mutex_lock(&a->mutex);
+	if (t->table_id == w->table_id && t->allowed < ALLOWED_MAX)
+		t->allowed++;
+	pthread_mutex_unlock(&a->mutex);
+}
+
 bool
 wc_answers_make(WcAnswers *a)
 {
@@ -233,8 +245,11 @@ wc_answers_make(WcAnswers *a)
 	scan.ranges[0].start = scan.ranges[0].stop = wc_slice(w.row, w.len);
 	wc_buf_reset(&a->get, WC_GETCACHE_ENTRY_MAX);
 	wc_scan_encode(&a->get, &scan);
-	if (!a->get.failed &&
-		!wc_getcache_has(a->cache, wc_getcache_epoch(a->cache), scan.table_id, scan.ranges[0].start, wc_buf_slice(&a->get)))
+	if (a->get.failed)
+		return true;
+	if (wc_getcache_has(a->cache, wc_getcache_epoch(a->cache), scan.table_id, scan.ranges[0].start, wc_buf_slice(&a->get)))
+		give_back(a, &w);		/* the commit has left it */
+	else
 		answer(a, &scan, database);
 	return true;
 }

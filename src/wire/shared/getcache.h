@@ -129,7 +129,8 @@ typedef enum WcGetOrigin
 	WC_GET_ASKED,				/* a session has asked for it */
 	WC_GET_AHEAD,				/* the row was written, and sessions may ask for it (rpc/lock/answers.h): with values, */
 	WC_GET_AHEAD_KEY_ONLY,		/* or without */
-	WC_GET_LEFT					/* the commit that has written the row has left it: not kept if another answer would be pushed out */
+	WC_GET_LEFT					/* the commit that has written the row has left it: not kept in a page that has been full, but for
+								 * an older answer to the same Get */
 } WcGetOrigin;
 
 /* Keeps an answer that was read in an epoch.  It is valid while the row (of a range: the table) is not written, from wall time
