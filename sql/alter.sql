@@ -200,27 +200,15 @@ SELECT k, a, b FROM al_families;
 UPDATE al_families SET b = NULL;
 ALTER FOREIGN TABLE al_families DROP COLUMN b;
 SELECT * FROM al_families;
--- a row without values keeps a marker, which no map shows, also if new markers go to another family
-CREATE FOREIGN TABLE al_marked (k int OPTIONS (rowkey '1'), m jsonb OPTIONS (family 'm')) SERVER widecol;
-INSERT INTO al_marked VALUES (1, NULL), (2, '{"": ""}');
-ALTER FOREIGN TABLE al_marked ADD COLUMN e int;
-SELECT k, m, e, m IS NULL AS none, m ? '' AS has FROM al_marked;
-UPDATE al_marked SET m = m || '{"q": "0"}';
-SELECT k, m, e FROM al_marked;
-UPDATE al_marked SET m = coalesce(m, '{}') || '{"r": "0"}';
-SELECT k, m, e FROM al_marked;
-UPDATE al_marked SET m = NULL;
-SELECT k, m, e FROM al_marked;
-
 -- a new schema changes nothing
 CREATE SCHEMA al_schema;
 ALTER FOREIGN TABLE al_c SET SCHEMA al_schema;
 SELECT * FROM al_schema.al_c;
 
 SET client_min_messages = warning;
-DROP FOREIGN TABLE al, al_marked, al_map, al_show, al_other, al_raw, al_cells, al_hash, al_child, al_drop, al_families, al_schema.al_c;
+DROP FOREIGN TABLE al, al_map, al_show, al_other, al_raw, al_cells, al_hash, al_child, al_drop, al_families, al_schema.al_c;
 DROP TABLE al_parent, al_events CASCADE;
 DROP SCHEMA al_schema;
 DROP DOMAIN al_text;
 DROP FUNCTION al_one();
-SELECT widecol.drop_table(t) FROM unnest(ARRAY['al', 'al_marked', 'al_other', 'al_hash', 'al_child', 'al_drop', 'al_events', 'al_families']) t;
+SELECT widecol.drop_table(t) FROM unnest(ARRAY['al', 'al_other', 'al_hash', 'al_child', 'al_drop', 'al_events', 'al_families']) t;

@@ -74,10 +74,10 @@ typedef enum WcModifyKind
 	/*
 	 * Members of a map that is a whole family: puts in one family, the n-th of the scan's n-th column.  A put of
 	 * the value that the row has is left out.  A row without any of these columns gets the items if there is
-	 * another cell in the family, else nothing.  A cell without qualifier and value does not count: it is no member, but marks a
-	 * row without values.
+	 * another cell in the family, else nothing.
 	 */
-	WC_MODIFY_MEMBERS = 1
+	WC_MODIFY_MEMBERS = 1,
+	WC_MODIFY_MEMBERS_MARKED = 2	/* the same; a cell without qualifier and value is no member, but marks the row */
 } WcModifyKind;
 
 typedef struct WcOp

@@ -173,7 +173,7 @@ static bool
 counts(Modify *w, uint32_t colno, const WcCell *cell)
 {
 	see_cell(w, colno, cell);
-	return colno != WC_NO_COLUMN || w->message->kind != WC_MODIFY_MEMBERS ||
+	return colno != WC_NO_COLUMN || w->message->kind != WC_MODIFY_MEMBERS_MARKED ||
 		cell->qualifier.len > 0 || cell->value.len > 0;
 }
 

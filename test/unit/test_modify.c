@@ -449,20 +449,23 @@ members_that_differ_are_put(void **state)
 		kit_put(&site.kit, "r0000004", 1, "", KIT_LATEST, "v");
 		kit_put(&site.kit, "r0000005", 2, "q", KIT_LATEST, "v");
 		kit_commit(&site.kit);
-		result = change(&site, 5, (Change) {.first = 0,.last = 100,.kind = WC_MODIFY_MEMBERS});
+		result = change(&site, 5, (Change) {.first = 0,.last = 100,.kind = WC_MODIFY_MEMBERS_MARKED});
 		assert_int_equal(result.outcome, WC_MODIFY_DONE);
 		assert_int_equal(result.rows, 6);
 		assert_int_equal(wc_txn_count(site.session.txn), 3);
 		assert_int_equal(nlocks(&site), 6);
 
 		/* of the row that the batch has changed nothing differs any more */
-		result = change(&site, 6, (Change) {.first = 0,.last = 1,.locked_first = true,.kind = WC_MODIFY_MEMBERS});
+		result = change(&site, 6, (Change) {.first = 0,.last = 1,.locked_first = true,.kind = WC_MODIFY_MEMBERS_MARKED});
 		assert_int_equal(result.rows, 1);
 		assert_int_equal(wc_txn_count(site.session.txn), 3);
 
+		/* without a mark, any cell of the family is a member */
+		change(&site, 6, (Change) {.first = 3,.last = 4,.kind = WC_MODIFY_MEMBERS});
+		assert_int_equal(wc_txn_count(site.session.txn), 4);
 		commit(&site);
 		assert_string_equal(kit_scan(&site.kit, false),
-							"r0000000{f:q=new} r0000001{f:q=new} r0000002{f:other=v f:q=new} r0000003{f:=} "
+							"r0000000{f:q=new} r0000001{f:q=new} r0000002{f:other=v f:q=new} r0000003{f:= f:q=new} "
 							"r0000004{f:=v f:q=new} r0000005{g:q=v}");
 
 		/* a row that another transaction has changed since the snapshot is compared in its newest state */

@@ -804,7 +804,7 @@ static void
 changes_go_and_their_results_come(void **state)
 {
 	WcModifyMessage m = {.snapshot = 3,.epoch = 5,.cid = 7,.clock_offset_us = 9,.write_cid = UINT32_MAX,.bytes_max = UINT64_MAX,
-		.owner = 20,.xid = 21,.subid = 22,.mode = WC_LOCK_NO_KEY_UPDATE,.serializable = true,.kind = WC_MODIFY_MEMBERS,.keys = wc_slice_cstr("keys"),.items = wc_slice_cstr("items"),.items_bare = wc_slice_cstr("")}, got;
+		.owner = 20,.xid = 21,.subid = 22,.mode = WC_LOCK_NO_KEY_UPDATE,.serializable = true,.kind = WC_MODIFY_MEMBERS_MARKED,.keys = wc_slice_cstr("keys"),.items = wc_slice_cstr("items"),.items_bare = wc_slice_cstr("")}, got;
 	WcModifyResult r = {
 		.outcome = WC_MODIFY_BLOCKED,.rows = UINT64_MAX,.length = 7,.changes = wc_slice_cstr("changes"),.holder = 5,.has_weaker = true,
 		.row = wc_slice_cstr("row"),.report = {.rows_returned = 4,.seeks = 7}
@@ -826,7 +826,7 @@ changes_go_and_their_results_come(void **state)
 	assert_int_equal(got.write_cid, UINT32_MAX);
 	assert_true(got.bytes_max == UINT64_MAX);
 	assert_true(got.owner == 20 && got.xid == 21 && got.subid == 22 && got.mode == WC_LOCK_NO_KEY_UPDATE && got.serializable);
-	assert_int_equal(got.kind, WC_MODIFY_MEMBERS);
+	assert_int_equal(got.kind, WC_MODIFY_MEMBERS_MARKED);
 	assert_true(wc_slice_eq(got.keys, m.keys));
 	assert_true(wc_slice_eq(got.items, m.items));
 	assert_int_equal(got.items_bare.len, 0);

@@ -83,7 +83,7 @@ wc_shown_family(const WcShown *shown, uint32 family)
 }
 
 static int
-versions_of(const WcRelation *wrel, const WcRelColumn *col, uint32 family, WcSlice qualifier, WcSlice value)
+versions_of(const WcRelation *wrel, const WcRelColumn *col, uint32 family, WcSlice qualifier)
 {
 	if (col->family_name == NULL || col->family != family)
 		return 0;
@@ -96,8 +96,6 @@ versions_of(const WcRelation *wrel, const WcRelColumn *col, uint32 family, WcSli
 			return wc_slice_eq(col->qualifier, qualifier) ? col->versions : 0;
 		case WC_ROLE_MAP:
 		case WC_ROLE_PREFIX_MAP:
-			if (qualifier.len == 0 && value.len == 0)
-				return 0;		/* a marker */
 			return wc_slice_starts_with(qualifier, col->qualifier) && !wc_relation_declares(wrel, family, qualifier) ? 1 : 0;
 		default:
 			return 0;
@@ -124,7 +122,7 @@ wc_shown_versions(const WcShown *shown, WcSlice row, uint32 family, WcSlice qual
 			if (family == view->wrel->default_family && qualifier.len == 0 && value.len == 0)
 				versions = 1;
 			for (int c = 0; c < view->wrel->natts; c++)
-				versions = Max(versions, versions_of(view->wrel, &view->wrel->columns[c], family, qualifier, value));
+				versions = Max(versions, versions_of(view->wrel, &view->wrel->columns[c], family, qualifier));
 		}
 		if (versions > most && wc_recordtype_matches(view->wrel, row))
 			most = versions;

@@ -91,9 +91,8 @@ typedef struct WcRelation
 	/*
 	 * Marker cells (empty qualifier, empty value) go to default_family: the table
 	 * option `family`; when neither the option nor a column names it, the family
-	 * of the first column that has one.  It is always one of families.  No map
-	 * shows a cell with empty qualifier and empty value, in whichever family it is: another foreign table, or this one before a
-	 * column was added, may have had another default family.
+	 * of the first column that has one.  It is always one of families.  Maps do
+	 * not show the marker: a cell of this family with empty qualifier and empty value.
 	 */
 	uint32		default_family;
 	const char *default_family_name;

@@ -157,7 +157,7 @@ belongs(const WcMap *map, const WcCell *cell)
 
 	if (is_last(map, cell->qualifier))
 		return false;
-	if (cell->qualifier.len == 0 && cell->value.len == 0)
+	if (cell->qualifier.len == 0 && cell->value.len == 0 && cell->family == map->wrel->default_family)
 		return false;
 	if (column->role == WC_ROLE_PREFIX_MAP && !wc_slice_starts_with(cell->qualifier, column->qualifier))
 		return false;

@@ -482,7 +482,7 @@ change_in_engine(ForeignScanState *node, WcModify *m, uint64 *rows)
 		{
 			if (!make_members(m, &scan))
 				return false;
-			modify.kind = WC_MODIFY_MEMBERS;
+			modify.kind = scan.columns[0].family == m->wrel->default_family ? WC_MODIFY_MEMBERS_MARKED : WC_MODIFY_MEMBERS;
 		}
 		else if (!tried)
 			make_update(m, &scan);

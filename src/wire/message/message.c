@@ -406,7 +406,7 @@ wc_message_modify_decode(WcSlice in, WcModifyMessage *m, WcError *err)
 	decode_locker(&d, &m->owner, &m->xid, &m->subid, &m->mode);
 	m->serializable = wc_decode_bool(&d);
 	m->kind = wc_decode_u8(&d);
-	if (m->kind > WC_MODIFY_MEMBERS)
+	if (m->kind > WC_MODIFY_MEMBERS_MARKED)
 		wc_decoder_fail(&d);
 	m->keys = wc_decode_bytes(&d);
 	m->items = wc_decode_bytes(&d);
