@@ -57,9 +57,9 @@
  * one of them does not wait for many others. */
 #define WAKE_AT 8
 
-/* So long after a process has waited for a transaction in flight, each commit wakes the follower, too: probably there will be
- * another one that waits. */
-#define AWAITED_US 2000
+/* Each commit wakes the follower, too, if processes have waited for transactions in flight WC_AWAITED_TIMES times within so long: probably
+ * there will be another one that waits.  Where that is seldom, commits are better applied several together. */
+#define AWAITED_US 20000
 
 /* So many commits wake it after a statement has waited for a row whose transaction had ended: where that is seldom, the other commits
  * are better applied several together. */
@@ -320,11 +320,19 @@ spin_for_place(uint16_t place, uint64 xid)
  * before it is READY.
  */
 static void
+note_await(void)
+{
+	uint32_t	n = atomic_fetch_add_explicit(&following->nawaited, 1, memory_order_relaxed);
+
+	atomic_store_explicit(&following->awaited_us[n % WC_AWAITED_TIMES], wc_clock_monotonic_us(), memory_order_relaxed);
+}
+
+static void
 await_place(uint16_t place, uint64 xid)
 {
 	if (wc_flight_state(places, place, xid) == WC_FLIGHT_FREE)
 		return;
-	atomic_store_explicit(&following->awaited_us, wc_clock_monotonic_us(), memory_order_relaxed);
+	note_await();
 	wc_following_wake();
 	if (spin_for_place(place, xid))
 		return;
@@ -543,7 +551,10 @@ wc_following_await_room(void)
 static bool
 is_awaited(void)
 {
-	if (wc_clock_monotonic_us() - atomic_load_explicit(&following->awaited_us, memory_order_relaxed) < AWAITED_US)
+	/* the place that is written next has the earliest time */
+	uint32_t	next = atomic_load_explicit(&following->nawaited, memory_order_relaxed) % WC_AWAITED_TIMES;
+
+	if (wc_clock_monotonic_us() - atomic_load_explicit(&following->awaited_us[next], memory_order_relaxed) < AWAITED_US)
 		return true;
 	return atomic_load_explicit(&following->wakes, memory_order_relaxed) > 0 &&
 		atomic_fetch_sub_explicit(&following->wakes, 1, memory_order_relaxed) > 0;

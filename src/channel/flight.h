@@ -23,6 +23,8 @@
 #include "wire/shared/flight.h"
 #include "wire/shared/unapplied.h"
 
+#define WC_AWAITED_TIMES 4
+
 /* Positions are ends of records (XLogRecPtr); 0: none. */
 typedef struct WcFollowing
 {
@@ -34,7 +36,8 @@ typedef struct WcFollowing
 	_Atomic uint64_t image_position;	/* of the newest complete image of the store */
 	_Atomic uint32_t asleep;	/* the follower looks at the log when it is woken, and seldom otherwise */
 	_Atomic uint32_t waker_cpu; /* the processor on which the follower was woken last, and 1; 0: none */
-	_Atomic int64_t awaited_us; /* when a process last waited for a place (wc_clock_monotonic_us) */
+	_Atomic uint32_t nawaited;	/* how often a process has waited for a place, modulo 2^32, */
+	_Atomic int64_t awaited_us[WC_AWAITED_TIMES];	/* and when that was the last times (wc_clock_monotonic_us) */
 	_Atomic int32_t wakes;		/* so many commits still wake the follower, since a statement has waited for a row; not positive: none */
 	_Atomic uint32_t replays;	/* the engine is a standby's, or has not taken over since the promotion */
 	_Atomic uint32_t readers;	/* processes that wait for a place to be freed */
