@@ -315,10 +315,6 @@ spin_for_place(uint16_t place, uint64 xid)
 	return true;
 }
 
-/*
- * An engine that is ending still answers, but has stopped following the log: the next engine frees the place
- * before it is READY.
- */
 static void
 note_await(void)
 {
@@ -327,6 +323,10 @@ note_await(void)
 	atomic_store_explicit(&following->awaited_us[n % WC_AWAITED_TIMES], wc_clock_monotonic_us(), memory_order_relaxed);
 }
 
+/*
+ * An engine that is ending still answers, but has stopped following the log: the next engine frees the place
+ * before it is READY.
+ */
 static void
 await_place(uint16_t place, uint64 xid)
 {
