@@ -335,7 +335,7 @@ take_sessions(void)
 /*
  * How long to sleep.  Commits do not wake the main thread: their log is read a few milliseconds later, several
  * together, or at once if a process waits for one of them.  After a pause without commits the first one wakes it, and so does
- * each commit while several are in flight or after a process has waited for one (wc_following_note_commit).  COMMIT PREPARED
+ * each commit while several are in flight, or while processes often wait for commits (wc_following_note_commit).  COMMIT PREPARED
  * never does: it is read at the next interval, or when a process waits for it.
  */
 static long

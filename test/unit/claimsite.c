@@ -18,8 +18,8 @@
 #define THREADS 4
 #define ROUNDS 20000
 
-static void *
-zeroed(size_t size)
+void *
+claimsite_zeroed(size_t size)
 {
 	size_t		rounded = (size + 63) & ~(size_t) 63;
 	void	   *memory = aligned_alloc(64, rounded);
@@ -34,8 +34,8 @@ claimsite_set_up(void **state)
 	Site	   *site = calloc(1, sizeof(*site));
 
 	assert_non_null(site);
-	site->flight = wc_flight_init(zeroed(wc_flight_size(PLACES)), PLACES, PLACES);
-	site->claims = wc_claims_init(zeroed(wc_claims_size(PROCESSES)), 42, PROCESSES);
+	site->flight = wc_flight_init(claimsite_zeroed(wc_flight_size(PLACES)), PLACES, PLACES);
+	site->claims = wc_claims_init(claimsite_zeroed(wc_claims_size(PROCESSES)), 42, PROCESSES);
 	wc_claims_reset(site->claims);
 	wc_claims_open(site->claims, OPENING);
 	site->table = wc_locktable_create(site->claims, site->flight);

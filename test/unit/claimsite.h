@@ -21,6 +21,9 @@ typedef struct Site
 	WcLockTable *table;
 } Site;
 
+/* Zeroed memory as shared memory is; the caller frees it. */
+extern void *claimsite_zeroed(size_t size);
+
 /* Rows can be claimed; there are eight places in flight. */
 extern int	claimsite_set_up(void **state);
 extern int	claimsite_tear_down(void **state);

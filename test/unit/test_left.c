@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "claimsite.h"
 #include "rpc/lock/left.h"
 
 #define TABLE	5
 #define XID		700
 
-typedef struct Site
+typedef struct LeftSite
 {
 	WcGetCache *cache;
 	WcClaims   *claims;
@@ -21,27 +22,17 @@ typedef struct Site
 	WcLeft	   *left;
 	WcBuf		get;
 	WcBuf		found;
-} Site;
-
-static void *
-zeroed(size_t size)
-{
-	size_t		rounded = (size + 63) & ~(size_t) 63;
-	void	   *memory = aligned_alloc(64, rounded);
-
-	assert_non_null(memory);
-	return memset(memory, 0, rounded);
-}
+} LeftSite;
 
 static int
 set_up(void **state)
 {
-	Site	   *s = calloc(1, sizeof(*s));
+	LeftSite   *s = calloc(1, sizeof(*s));
 
 	assert_non_null(s);
 	s->cache = kit_getcache(1 << 20, 1);
-	s->claims = wc_claims_init(zeroed(wc_claims_size(1)), 42, 1);
-	s->unapplied = zeroed(wc_unapplied_size());
+	s->claims = wc_claims_init(claimsite_zeroed(wc_claims_size(1)), 42, 1);
+	s->unapplied = claimsite_zeroed(wc_unapplied_size());
 	s->left = wc_left_create(s->cache, s->claims, s->unapplied);
 	assert_non_null(s->left);
 	*state = s;
@@ -51,7 +42,7 @@ set_up(void **state)
 static int
 tear_down(void **state)
 {
-	Site	   *s = *state;
+	LeftSite   *s = *state;
 
 	wc_left_free(s->left);
 	free(s->cache);
@@ -64,7 +55,7 @@ tear_down(void **state)
 }
 
 static void
-encode_get(Site *s, KitGet *get, uint32_t table, const char *row)
+encode_get(LeftSite *s, KitGet *get, uint32_t table, const char *row)
 {
 	kit_get(get, table, kit_s(row));
 	wc_buf_reset(&s->get, SIZE_MAX);
@@ -73,7 +64,7 @@ encode_get(Site *s, KitGet *get, uint32_t table, const char *row)
 
 /* A session commits a change of the row, and leaves the answer. */
 static void
-leave(Site *s, uint64_t xid, const char *row, const char *answer)
+leave(LeftSite *s, uint64_t xid, const char *row, const char *answer)
 {
 	KitGet		get;
 
@@ -84,21 +75,21 @@ leave(Site *s, uint64_t xid, const char *row, const char *answer)
 
 /* A commit, or a step, is about to write the row. */
 static void
-about_to_write(Site *s, uint64_t xid, const char *row)
+about_to_write(LeftSite *s, uint64_t xid, const char *row)
 {
 	wc_getcache_touch_row(s->cache, TABLE, kit_s(row));
 	wc_left_row(s->left, TABLE, kit_s(row), xid);
 }
 
 static void
-write_it(Site *s)
+write_it(LeftSite *s)
 {
 	wc_getcache_begin(s->cache);
 	wc_getcache_end(s->cache);
 }
 
 static void
-apply(Site *s, uint64_t xid, const char *row)
+apply(LeftSite *s, uint64_t xid, const char *row)
 {
 	about_to_write(s, xid, row);
 	write_it(s);
@@ -107,7 +98,7 @@ apply(Site *s, uint64_t xid, const char *row)
 
 /* What a session finds in an epoch; NULL: nothing. */
 static const char *
-found_in(Site *s, uint64_t epoch, const char *row)
+found_in(LeftSite *s, uint64_t epoch, const char *row)
 {
 	KitGet		get;
 
@@ -120,7 +111,7 @@ found_in(Site *s, uint64_t epoch, const char *row)
 }
 
 static const char *
-found(Site *s, const char *row)
+found(LeftSite *s, const char *row)
 {
 	return found_in(s, wc_getcache_epoch(s->cache), row);
 }
@@ -128,7 +119,7 @@ found(Site *s, const char *row)
 static void
 what_a_commit_leaves_is_found_when_it_is_applied(void **state)
 {
-	Site	   *s = *state;
+	LeftSite   *s = *state;
 	uint64_t	before = wc_getcache_epoch(s->cache);
 
 	leave(s, XID, "row", "new");
@@ -149,7 +140,7 @@ what_a_commit_leaves_is_found_when_it_is_applied(void **state)
 static void
 rows_that_others_have_left_are_not_those_of_the_commit(void **state)
 {
-	Site	   *s = *state;
+	LeftSite   *s = *state;
 
 	leave(s, XID, "row", "of another transaction");
 	apply(s, XID + 1, "row");
@@ -162,7 +153,7 @@ rows_that_others_have_left_are_not_those_of_the_commit(void **state)
 static void
 the_next_commit_takes_nothing_away(void **state)
 {
-	Site	   *s = *state;
+	LeftSite   *s = *state;
 
 	leave(s, XID, "row", "first");
 	about_to_write(s, XID, "row");
@@ -178,7 +169,7 @@ the_next_commit_takes_nothing_away(void **state)
 static void
 what_is_written_again_is_not_kept(void **state)
 {
-	Site	   *s = *state;
+	LeftSite   *s = *state;
 
 	leave(s, XID, "row", "first");
 	about_to_write(s, XID, "row");
@@ -208,7 +199,7 @@ what_is_written_again_is_not_kept(void **state)
 static void
 what_was_not_written_is_not_kept(void **state)
 {
-	Site	   *s = *state;
+	LeftSite   *s = *state;
 
 	leave(s, XID, "row", "first");
 	leave(s, XID + 1, "another", "second");
@@ -226,7 +217,7 @@ what_was_not_written_is_not_kept(void **state)
 static void
 bytes_that_are_no_get_of_the_row_are_passed_over(void **state)
 {
-	Site	   *s = *state;
+	LeftSite   *s = *state;
 	uint64_t	hash = wc_claims_hash_row(wc_claims_hash_table(s->claims, TABLE), kit_s("row"));
 	KitGet		get;
 
@@ -246,7 +237,7 @@ bytes_that_are_no_get_of_the_row_are_passed_over(void **state)
 static void
 many_rows_in_one_write(void **state)
 {
-	Site	   *s = *state;
+	LeftSite   *s = *state;
 	char		row[100][8];
 	int			n = 0;
 

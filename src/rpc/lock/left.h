@@ -23,8 +23,8 @@ extern void wc_left_free(WcLeft *left);	/* NULL is allowed */
 extern void wc_left_row(WcLeft *left, uint32_t table_id, WcSlice row, uint64_t xid);
 extern void wc_left_table(WcLeft *left, uint32_t table_id);
 
-/* When new readers see what has been written: keeps the answers that commits have left for rows since the last call.  An answer is kept in
- * place of an older answer to the same Get, or while the row's page has not been full (wire/README). */
+/* The applier calls it when new readers see the write.  The function keeps the answers that the commits of this write have left.  An
+ * answer takes the place of an older answer to the same Get, or a free place while the row's page has never been full (wire/README). */
 extern void wc_left_keep(WcLeft *left);
 
 /* The write has failed: it, or other writes, may be tried later. */
