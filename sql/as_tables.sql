@@ -79,6 +79,14 @@ SELECT attname, attfdwoptions FROM pg_attribute WHERE attrelid = 'tree'::regclas
 -- columns with different options need no other name
 ALTER FOREIGN TABLE tree ADD other text OPTIONS (qualifier 'name'), ADD third text OPTIONS (qualifier 'children');
 
+-- columns that show a cell's timestamp or versions leave its place to another column
+CREATE FOREIGN TABLE price (item text OPTIONS (rowkey '1') COLLATE "C", since timestamptz OPTIONS (qualifier 'price', attribute 'timestamp'),
+  sizes widecol.version[] OPTIONS (qualifier 'size')) SERVER widecol OPTIONS (table 'as_tables_price');
+SELECT widecol.put('as_tables_price', 'tea', 'cf:price', '3.5');
+ALTER FOREIGN TABLE price ADD COLUMN price numeric, ADD COLUMN size int;
+UPDATE price SET size = 7;
+SELECT item, price, since IS NOT NULL AS dated, size, cardinality(sizes) AS sizes FROM price;
+
 -- an inheritance tree, of which one table has triggers
 CREATE FOREIGN TABLE up (k int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (table 'as_tables_up');
 CREATE FOREIGN TABLE down (k int OPTIONS (rowkey '1'), v text, w int) INHERITS (up) SERVER widecol OPTIONS (table 'as_tables_down');
@@ -100,4 +108,4 @@ SELECT count(*) FROM up;
 
 SET client_min_messages = error;
 DROP SCHEMA as_tables CASCADE;
-SELECT widecol.drop_table(name) FROM (VALUES ('as_tables'), ('as_tables_up'), ('as_tables_down')) t(name);
+SELECT widecol.drop_table(name) FROM (VALUES ('as_tables'), ('as_tables_up'), ('as_tables_down'), ('as_tables_price')) t(name);

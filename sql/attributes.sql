@@ -35,6 +35,8 @@ SELECT versions, min_versions, ttl, keep_deleted_cells, bloomfilter, compression
 -- words and booleans in the forms that HBase's shell and JSON have; a TTL as seconds, text, HBase's FOREVER
 SELECT widecol.alter_table('at', '{"cf": {"keep_deleted_cells": "TRUE", "bloomfilter": "NONE", "compression": "ZSTD", "blockcache": "true", "ttl": 90}}');
 SELECT ttl, keep_deleted_cells, bloomfilter, compression, blockcache FROM widecol.describe('at');
+SELECT widecol.alter_table('at', '{"cf": {"ttl": 8.2}}');
+SELECT ttl FROM widecol.describe('at') WHERE family = 'cf';
 SELECT widecol.alter_table('at', '{"cf": {"keep_deleted_cells": true, "ttl": 0.5}}');
 SELECT ttl, keep_deleted_cells FROM widecol.describe('at');
 SELECT widecol.alter_table('at', '{"cf": {"ttl": 2147483647}}');

@@ -122,6 +122,16 @@ DROP FUNCTION d_change();
 DROP FOREIGN TABLE d_changing;
 SELECT widecol.drop_table('d_changing');
 
+-- PostgreSQL renames foreign tables and their columns by these statements, too
+CREATE FOREIGN TABLE d_renames (k int OPTIONS (rowkey '1'), a text) SERVER widecol;
+INSERT INTO d_renames VALUES (1, 'x');
+ALTER INDEX d_renames RENAME TO d_renamed;
+ALTER TYPE d_renamed RENAME ATTRIBUTE a TO b;
+SELECT * FROM d_renamed;
+SELECT ftoptions, attfdwoptions FROM pg_foreign_table JOIN pg_attribute ON attrelid = ftrelid WHERE ftrelid = 'd_renamed'::regclass AND attname = 'b';
+DROP FOREIGN TABLE d_renamed;
+SELECT widecol.drop_table('d_renames');
+
 -- a server keeps its engine while it has foreign tables
 CREATE SERVER d_server FOREIGN DATA WRAPPER widecol;
 ALTER SERVER d_server OPTIONS (ADD engine 'hbase', ADD host 'nowhere.invalid');

@@ -42,6 +42,9 @@ SELECT count(*) FROM café;
 ROLLBACK;
 SELECT count(*) FROM café;
 
+-- the engine's messages
+SELECT widecol.alter_table('café', '{"crème": {"versions": 2, "min_versions": 5}}');
+
 -- stored text that this database's encoding lacks
 SELECT widecol.put('café', 'q', 'crème:thé', '\xe697a5');
 SELECT k FROM café;

@@ -187,6 +187,23 @@ INSERT INTO vc (k, x_all) VALUES ('v', '{NULL}');
 INSERT INTO vc (k, x_all) VALUES ('v', '{"(-1,y)"}');
 SELECT count(*) FROM vc WHERE k = 'v';
 
+-- a row without values gets a value that is older than its deletion: the value stays hidden, the row stays visible
+CREATE FOREIGN TABLE vd (k text OPTIONS (rowkey '1') COLLATE "C", v text, ts timestamptz OPTIONS (qualifier 'v', attribute 'timestamp'),
+  vs widecol.version[] OPTIONS (qualifier 'v')) SERVER widecol OPTIONS (families '{"cf": {"versions": 5}}');
+INSERT INTO vd (k, v, ts) VALUES ('a', '1', '2026-01-01');
+UPDATE vd SET v = NULL;
+UPDATE vd SET v = '2', ts = '2026-01-02';
+SELECT k, v, ts FROM vd;
+UPDATE vd SET v = '3' RETURNING k, v;
+-- RETURNING shows no versions that the UPDATE may have deleted
+INSERT INTO vd (k, v, ts) VALUES ('b', '1', '2026-01-01');
+UPDATE vd SET v = '2', ts = '2026-01-02' WHERE k = 'b';
+SELECT cardinality(vs) FROM vd WHERE k = 'b';
+UPDATE vd SET ts = '2026-01-01' WHERE k = 'b' RETURNING v, ts = '2026-01-01' AS dated, vs;
+SELECT v, ts = '2026-01-01' AS dated, cardinality(vs) FROM vd WHERE k = 'b';
+DROP FOREIGN TABLE vd;
+SELECT widecol.drop_table('vd');
+
 -- bad options
 CREATE FOREIGN TABLE bad (k text OPTIONS (rowkey '1') COLLATE "C", v widecol.version[] OPTIONS (versions '0')) SERVER widecol OPTIONS (table 'vc', family 'f');
 CREATE FOREIGN TABLE bad (k text OPTIONS (rowkey '1') COLLATE "C", v text OPTIONS (versions '2')) SERVER widecol OPTIONS (table 'vc', family 'f');

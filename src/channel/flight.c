@@ -26,6 +26,7 @@
 #include "channel/flight.h"
 #include "channel/keeplog.h"
 #include "channel/nobackup.h"
+#include "channel/servertext.h"
 #include "channel/shmem.h"
 #include "wire/wait/spin.h"
 
@@ -176,10 +177,10 @@ check_stall(bool reading)
 		return;
 	ereport(ERROR,
 			(errcode(stall_sqlstate(&why)),
-			 reading ? errmsg("stored tables cannot show the last commits: %s", why.message) :
-			 errmsg("stored tables cannot be written to now: %s", why.message),
-			 why.detail[0] != '\0' ? errdetail("%s", why.detail) : 0,
-			 why.hint[0] != '\0' ? errhint("%s", why.hint) : 0));
+			 reading ? errmsg("stored tables cannot show the last commits: %s", wc_server_text(why.message)) :
+			 errmsg("stored tables cannot be written to now: %s", wc_server_text(why.message)),
+			 why.detail[0] != '\0' ? errdetail("%s", wc_server_text(why.detail)) : 0,
+			 why.hint[0] != '\0' ? errhint("%s", wc_server_text(why.hint)) : 0));
 }
 
 /* --- committing ---------------------------------------------------------------- */

@@ -29,6 +29,9 @@
  */
 extern void wc_raise(const WcError *err) pg_attribute_noreturn();
 
+/* With a SQLSTATE that the caller knows better; 0: by status. */
+extern void wc_raise_as(const WcError *err, int sqlstate) pg_attribute_noreturn();
+
 /* 53200: core's allocator has returned NULL. */
 extern void wc_raise_no_memory(void) pg_attribute_noreturn();
 

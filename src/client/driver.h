@@ -422,6 +422,7 @@ wc_driver_of(uint32 table_id)
 typedef struct WcDriverHost
 {
 	void		(*raise) (const WcError *err) pg_attribute_noreturn();	/* wc_raise */
+	void		(*raise_as) (const WcError *err, int sqlstate) pg_attribute_noreturn();	/* wc_raise_as */
 	void		(*server_options) (Oid server, WcServerOptions *options);	/* wc_server_options */
 	void		(*user_options) (Oid server, Oid user, WcUserOptions *options); /* wc_user_options */
 	void		(*too_large) (uint64 bytes) pg_attribute_noreturn();	/* wc_batch_too_large */

@@ -201,13 +201,15 @@ end_savepoint(bool commit)
 	int			level = GetCurrentTransactionNestLevel();
 	WcBatchMark mark = 0;
 	WcKeptMark	kept = {0};
+	bool		any = false;
 
 	while (nsavepoints > 0 && savepoints[nsavepoints - 1].level >= level)
 	{
 		mark = savepoints[--nsavepoints].mark;
 		kept = savepoints[nsavepoints].kept;
+		any = true;
 	}
-	if (commit)
+	if (commit || !any)			/* none: the subtransaction failed when it began, and has written nothing */
 		return;
 	if (wc_kept() != NULL)
 		wc_kept()->cut(kept);

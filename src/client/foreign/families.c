@@ -15,6 +15,7 @@
 #include "utils/timestamp.h"
 
 #include "base/limits.h"
+#include "client/client.h"
 #include "client/foreign/families.h"
 
 typedef enum WcAttribute
@@ -164,7 +165,7 @@ ttl_value(const JsonbValue *v, const char *family)
 
 		if (!(seconds > 0 && seconds < 9.0e12))
 			bad_attribute(family, WC_ATTR_TTL, expected);
-		us = (int64) (seconds * 1e6);
+		us = (int64) rint(seconds * 1e6);
 		/* HBase's FOREVER is the greatest 32-bit integer */
 		if (seconds == 2147483647.0)
 			return 0;
@@ -303,10 +304,7 @@ check_family_name(const char *name)
 	WcError		err;
 
 	if (wc_family_name_check(wc_slice_cstr(utf8), &err) != WC_OK)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_NAME), errmsg("%s", err.message),
-				 err.detail[0] ? errdetail("%s", err.detail) : 0,
-				 err.hint[0] ? errhint("%s", err.hint) : 0));
+		wc_raise_as(&err, ERRCODE_INVALID_NAME);
 }
 
 List *

@@ -11,6 +11,7 @@
 #include "base/cpu.h"
 #include "channel/channel.h"
 #include "channel/flight.h"
+#include "channel/servertext.h"
 #include "client/client.h"
 #include "client/local/connection.h"
 #include "wire/wait/spin.h"
@@ -553,9 +554,9 @@ wait_for_engine(WcShmem *shmem)
 			ConditionVariableCancelSleep();
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("the widecol engine could not start: %s", err.message),
-					 err.detail[0] != '\0' ? errdetail("%s", err.detail) : 0,
-					 err.hint[0] != '\0' ? errhint("%s", err.hint) :
+					 errmsg("the widecol engine could not start: %s", wc_server_text(err.message)),
+					 err.detail[0] != '\0' ? errdetail("%s", wc_server_text(err.detail)) : 0,
+					 err.hint[0] != '\0' ? errhint("%s", wc_server_text(err.hint)) :
 					 errhint("It is tried again within a minute, and when the server reloads its configuration.")));
 		}
 		if (state == WC_ENGINE_STOPPED || state == WC_ENGINE_ABSENT)

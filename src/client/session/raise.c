@@ -6,6 +6,7 @@
 #include "mb/pg_wchar.h"
 
 #include "base/printable.h"
+#include "channel/servertext.h"
 #include "channel/shmem.h"
 #include "client/client.h"
 
@@ -47,19 +48,23 @@ wc_raise_rows_by(WcRowRaiser raiser)
 }
 
 void
-wc_raise(const WcError *err)
+wc_raise_as(const WcError *err, int sqlstate)
 {
-	int			sqlstate = ERRCODE_INTERNAL_ERROR;
-
-	if (err->row_len > 0 && row_raiser != NULL)
-		row_raiser(err->status, err->table, wc_slice(err->row, err->row_len));
-	if ((unsigned) err->status < WC_STATUS_COUNT)
-		sqlstate = sqlstates[err->status];
+	if (sqlstate == 0)
+		sqlstate = (unsigned) err->status < WC_STATUS_COUNT ? sqlstates[err->status] : ERRCODE_INTERNAL_ERROR;
 	ereport(ERROR,
 			(errcode(sqlstate),
-			 errmsg("%s", err->message),
-			 err->detail[0] ? errdetail("%s", err->detail) : 0,
-			 err->hint[0] ? errhint("%s", err->hint) : 0));
+			 errmsg("%s", wc_server_text(err->message)),
+			 err->detail[0] ? errdetail("%s", wc_server_text(err->detail)) : 0,
+			 err->hint[0] ? errhint("%s", wc_server_text(err->hint)) : 0));
+}
+
+void
+wc_raise(const WcError *err)
+{
+	if (err->row_len > 0 && row_raiser != NULL)
+		row_raiser(err->status, err->table, wc_slice(err->row, err->row_len));
+	wc_raise_as(err, 0);
 }
 
 void

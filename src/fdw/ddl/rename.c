@@ -17,6 +17,7 @@
 #include "client/foreign/foreign.h"
 #include "fdw/ddl/rename.h"
 #include "fdw/relation/alter.h"
+#include "fdw/relation/mapping.h"
 #include "fdw/relation/option.h"
 #include "fdw/relation/relation.h"
 #include "fdw/relation/salt.h"
@@ -62,15 +63,28 @@ pin_table(Oid relid)
 		wc_alter_option(relid, NULL, "table", get_rel_name(relid), DEFELEM_ADD);
 }
 
+/* ALTER TYPE ... RENAME ATTRIBUTE takes a foreign table, too. */
+static bool
+renames_column(const RenameStmt *stmt)
+{
+	return stmt->renameType == OBJECT_COLUMN || stmt->renameType == OBJECT_ATTRIBUTE;
+}
+
+/* As does ALTER INDEX ... RENAME. */
+static bool
+renames_table(const RenameStmt *stmt)
+{
+	return stmt->renameType == OBJECT_FOREIGN_TABLE || stmt->renameType == OBJECT_TABLE || stmt->renameType == OBJECT_INDEX;
+}
+
 void
 wc_rename_before(const RenameStmt *stmt)
 {
-	bool		column = stmt->renameType == OBJECT_COLUMN;
+	bool		column = renames_column(stmt);
 	Oid			relid;
 	ListCell   *lc;
 
-	if (stmt->relation == NULL ||
-		!(column || stmt->renameType == OBJECT_FOREIGN_TABLE || stmt->renameType == OBJECT_TABLE))
+	if (stmt->relation == NULL || !(column || renames_table(stmt)))
 		return;
 	relid = RangeVarGetRelid(stmt->relation, NoLock, true);
 	if (!OidIsValid(relid))
@@ -91,7 +105,7 @@ wc_rename_after(const RenameStmt *stmt, List *relids)
 {
 	ListCell   *lc;
 
-	if (stmt->renameType != OBJECT_COLUMN)
+	if (!renames_column(stmt))
 		return;
 	CommandCounterIncrement();
 	foreach(lc, relids)
@@ -115,6 +129,14 @@ wc_rename_after(const RenameStmt *stmt, List *relids)
  * finds that place taken: it gets another.
  */
 
+/* Columns that show timestamps or versions stand beside a column in the same place, and maps have many places. */
+static bool
+has_place(Form_pg_attribute att, const WcColumnOptions *options)
+{
+	return !options->timestamp && !options->qualifier_prefix && getBaseType(att->atttypid) != wc_mapping_version_array() &&
+		(options->rowkey == WC_ROWKEY_NONE || wc_encoding_is_hash(options->encoding));
+}
+
 /* Has another column its cells in this place?  Whole families as maps aside. */
 static bool
 place_is_taken(Relation rel, AttrNumber but, const WcTableOptions *table, const char *family, const char *qualifier)
@@ -127,7 +149,7 @@ place_is_taken(Relation rel, AttrNumber but, const WcTableOptions *table, const 
 		if (att->attisdropped || att->attnum == but)
 			continue;
 		wc_options_parse_column(GetForeignColumnOptions(RelationGetRelid(rel), att->attnum), &other);
-		if (other.rowkey != WC_ROWKEY_NONE && !wc_encoding_is_hash(other.encoding))
+		if (!has_place(att, &other))
 			continue;
 		if (strcmp(other.family ? other.family : table->family ? table->family : WC_FAMILY_DEFAULT, family) == 0 &&
 			strcmp(other.qualifier ? other.qualifier : NameStr(att->attname), qualifier) == 0)

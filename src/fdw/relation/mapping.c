@@ -11,6 +11,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
+#include "channel/servertext.h"
 #include "client/client.h"
 #include "client/foreign/foreign.h"
 #include "fdw/relation/enumlabel.h"
@@ -28,9 +29,8 @@ column_error(const WcRelation *wrel, const WcRelColumn *col, const char *message
 			 hint ? errhint("%s", hint) : 0));
 }
 
-/* widecol.version[], or InvalidOid. */
-static Oid
-version_array_type(void)
+Oid
+wc_mapping_version_array(void)
 {
 	Oid			ns = get_namespace_oid("widecol", true);
 	Oid			type = InvalidOid;
@@ -115,7 +115,7 @@ set_row_role(WcRelation *wrel, WcRelColumn *col, const WcColumnOptions *o, const
 			column_error(wrel, col, "must be of type bigint or timestamp with time zone",
 						 "It shows a cell's timestamp; bigint is microseconds since 1970.");
 	}
-	else if (OidIsValid(col->type) && base == version_array_type())
+	else if (OidIsValid(col->type) && base == wc_mapping_version_array())
 	{
 		col->role = WC_ROLE_VERSIONS;
 		col->versions = o->versions > 0 ? o->versions : WC_VERSIONS_MAX;
@@ -370,8 +370,8 @@ check_stored_name(const WcRelation *wrel)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_NAME),
-			 errmsg("%s", err.message),
-			 err.detail[0] ? errdetail("%s", err.detail) : 0,
+			 errmsg("%s", wc_server_text(err.message)),
+			 err.detail[0] ? errdetail("%s", wc_server_text(err.detail)) : 0,
 			 errhint("Name the stored table with the table option \"table\".")));
 }
 

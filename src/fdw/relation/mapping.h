@@ -22,6 +22,9 @@ extern List *wc_mapping_family_names(const WcRelation *wrel);
  * with those that exist. */
 extern void wc_mapping_resolve(WcRelation *wrel, WcTableDesc *desc);
 
+/* widecol.version[], or InvalidOid: the extension is not there (any more). */
+extern Oid	wc_mapping_version_array(void);
+
 /* "a, b, c": the families of desc, in the server's encoding. */
 extern char *wc_mapping_list_families(const WcTableDesc *desc);
 

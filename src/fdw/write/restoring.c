@@ -13,6 +13,7 @@
 #include "access/xact.h"
 #include "utils/memutils.h"
 
+#include "client/catalog/owner.h"
 #include "client/foreign/foreign.h"
 #include "fdw/write/restoring.h"
 #include "fdw/write/rowread.h"
@@ -23,6 +24,7 @@ typedef struct Filled
 {
 	uint32		table_id;
 	bool		cells_came;		/* a foreign table has restored every cell with its timestamp */
+	SubTransactionId subid;		/* of the COPY, while its transaction runs; then InvalidSubTransactionId */
 } Filled;
 
 static List *filled;			/* Filled *, of tables that had no cell at the session's first COPY */
@@ -49,24 +51,91 @@ note_filled(const WcTableDesc *desc)
 	old = MemoryContextSwitchTo(TopMemoryContext);
 	entry = palloc0(sizeof(Filled));
 	entry->table_id = desc->id;
+	entry->subid = GetCurrentSubTransactionId();
 	filled = lappend(filled, entry);
 	MemoryContextSwitchTo(old);
 }
 
 /*
  * Called before a foreign table restores every cell.  If this session's COPYs have filled the empty stored table with
- * rows without timestamps, this truncates the table: deleting the rows would leave delete markers.
+ * rows without timestamps, this truncates the table: deleting the rows would leave delete markers.  Only its owner may do so.
  */
 static void
 make_room(const WcTableDesc *desc)
 {
 	Filled	   *entry = find_filled(desc->id);
 
-	if (entry == NULL || entry->cells_came)
+	if (entry == NULL || entry->cells_came || !wc_owner_is_mine(desc))
 		return;
 	if (!wc_client_is_empty(desc, NULL))
 		wc_client_truncate_table(desc);
 	entry->cells_came = true;
+}
+
+/* --- rollbacks ----------------------------------------------------------------------- */
+
+/* The column of the session's last put.  A dump made of INSERTs has one statement for each cell. */
+static struct
+{
+	uint32		table_id;		/* 0: there is none */
+	uint32		family;
+	WcBuf		row;
+	WcBuf		qualifier;
+}			last = {.row = WC_BUF_INIT,.qualifier = WC_BUF_INIT};
+
+/* The subtransaction, and those within it, have written nothing, or nobody knows yet. */
+static void
+forget(SubTransactionId subid)
+{
+	ListCell   *lc;
+
+	last.table_id = 0;
+	foreach(lc, filled)
+	{
+		Filled	   *entry = lfirst(lc);
+
+		if (entry->subid < subid)
+			continue;
+		filled = foreach_delete_current(filled, lc);
+		pfree(entry);
+	}
+}
+
+static void
+settle(void)
+{
+	ListCell   *lc;
+
+	foreach(lc, filled)
+		((Filled *) lfirst(lc))->subid = InvalidSubTransactionId;
+}
+
+static void
+on_xact(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE)
+		forget(TopSubTransactionId);
+	else if (event == XACT_EVENT_COMMIT)
+		settle();
+}
+
+static void
+on_subxact(SubXactEvent event, SubTransactionId subid, SubTransactionId parent, void *arg)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		forget(subid);
+}
+
+static void
+watch_rollbacks(void)
+{
+	static bool watches;
+
+	if (watches)
+		return;
+	RegisterXactCallback(on_xact, NULL);
+	RegisterSubXactCallback(on_subxact, NULL);
+	watches = true;
 }
 
 /* --- beginning ----------------------------------------------------------------------- */
@@ -103,6 +172,7 @@ wc_restoring_begin(Relation rel, bool copy, bool *shared, bool *cells)
 	desc = wc_client_table(name, true);
 	if (desc == NULL)
 		return;
+	watch_rollbacks();
 	*shared = list_length(relids) > 1 || !wc_client_is_empty(desc, NULL);
 	foreach(lc, relids)
 		*cells = brings_cells(lfirst_oid(lc), &whole) || *cells;
@@ -116,37 +186,95 @@ wc_restoring_begin(Relation rel, bool copy, bool *shared, bool *cells)
 
 /* --- layout row ------------------------------------------------------------------------ */
 
-static bool
-is_known(const WcRowWrite *w, const WcRowItem *item, const WcCell *cells, int ncells)
+/* A row may have very many cells: columns that it has, or that are put, are looked for in sorted arrays. */
+typedef struct Column
 {
-	WcSlice		value = wc_slice(w->bytes.data + item->value_start, item->value_len);
+	uint32		family;
+	WcSlice		qualifier;
+	WcSlice		value;			/* of a cell of the row */
+} Column;
+
+typedef struct Columns
+{
+	Column	   *columns;		/* sorted */
+	int			n;
+} Columns;
+
+static int
+compare_columns(const void *a, const void *b)
+{
+	const Column *left = a;
+	const Column *right = b;
+
+	if (left->family != right->family)
+		return left->family < right->family ? -1 : 1;
+	return wc_slice_cmp(left->qualifier, right->qualifier);
+}
+
+static const Column *
+find_column(const Columns *columns, uint32 family, WcSlice qualifier)
+{
+	Column		key = {.family = family,.qualifier = qualifier};
+
+	return columns->n == 0 ? NULL : bsearch(&key, columns->columns, columns->n, sizeof(Column), compare_columns);
+}
+
+static Columns
+columns_of_cells(const WcCell *cells, int ncells)
+{
+	Columns		there = {.columns = palloc_extended(sizeof(Column) * (ncells + 1), MCXT_ALLOC_HUGE),.n = ncells};
+
+	for (int i = 0; i < ncells; i++)
+		there.columns[i] = (Column) {.family = cells[i].family,.qualifier = cells[i].qualifier,.value = cells[i].value};
+	qsort(there.columns, there.n, sizeof(Column), compare_columns);
+	return there;
+}
+
+static Columns
+columns_of_puts(const WcRowItem *items, int nitems)
+{
+	Columns		puts = {.columns = palloc_extended(sizeof(Column) * (nitems + 1), MCXT_ALLOC_HUGE)};
+
+	for (int i = 0; i < nitems; i++)
+		if (items[i].kind == WC_ITEM_PUT)
+			puts.columns[puts.n++] = (Column) {.family = items[i].family,.qualifier = items[i].qualifier};
+	qsort(puts.columns, puts.n, sizeof(Column), compare_columns);
+	return puts;
+}
+
+static bool
+is_known(const WcRowWrite *w, const WcRowItem *item, const Columns *there)
+{
+	const Column *cell;
 
 	if (item->kind != WC_ITEM_PUT || item->ts != WC_TS_LATEST)
 		return false;
-	for (int i = 0; i < ncells; i++)
-		if (cells[i].family == item->family && wc_slice_eq(cells[i].qualifier, item->qualifier))
-			return wc_slice_eq(cells[i].value, value);
-	return false;
+	cell = find_column(there, item->family, item->qualifier);
+	return cell != NULL && wc_slice_eq(cell->value, wc_slice(w->bytes.data + item->value_start, item->value_len));
+}
+
+static bool
+clears(const WcRowItem *clear, const Column *cell)
+{
+	if (cell->family != clear->family)
+		return false;
+	if (clear->kind == WC_ITEM_CLEAR_COLUMN)
+		return wc_slice_eq(cell->qualifier, clear->qualifier);
+	return clear->kind != WC_ITEM_CLEAR_PREFIX || wc_slice_starts_with(cell->qualifier, clear->qualifier);
 }
 
 /* An operation clears the cells that it does not put, so a cell that is to stay must be put, or must not be
  * cleared.  This replaces a clear by clears of the columns that exist and are not put. */
 static void
-clear_others(WcRowWrite *w, const WcRowItem *clear, const WcRowItem *items, int nitems, const WcCell *cells, int ncells)
+clear_others(WcRowWrite *w, const WcRowItem *clear, const Columns *puts, const Columns *there)
 {
-	for (int i = 0; i < ncells; i++)
+	for (int i = 0; i < there->n; i++)
 	{
-		bool		given = cells[i].family != clear->family ||
-			(clear->kind == WC_ITEM_CLEAR_COLUMN && !wc_slice_eq(cells[i].qualifier, clear->qualifier)) ||
-			(clear->kind == WC_ITEM_CLEAR_PREFIX && !wc_slice_starts_with(cells[i].qualifier, clear->qualifier));
+		const Column *cell = &there->columns[i];
+		bool		marker = cell->qualifier.len == 0 && cell->value.len == 0;	/* not a value of a map */
 
-		for (int p = 0; p < nitems && !given; p++)
-			given = items[p].kind == WC_ITEM_PUT && items[p].family == cells[i].family &&
-				wc_slice_eq(items[p].qualifier, cells[i].qualifier);
-		/* a marker is not a value of a map */
-		given = given || (cells[i].qualifier.len == 0 && cells[i].value.len == 0);
-		if (!given)
-			wc_rowwrite_clear(w, WC_ITEM_CLEAR_COLUMN, cells[i].family, cells[i].qualifier);
+		if (clears(clear, cell) && !marker && find_column(puts, cell->family, cell->qualifier) == NULL)
+			wc_rowwrite_clear(w, WC_ITEM_CLEAR_COLUMN, cell->family, cell->qualifier);
 	}
 }
 
@@ -157,7 +285,9 @@ wc_restoring_drop_known(WcModify *m)
 	int			ncells;
 	WcCell	   *cells = wc_rowread_cells(m->wrel, wc_buf_slice(&w->key), NULL, 0, NULL, 0, &ncells);
 	int			nitems = w->nitems;
-	WcRowItem  *items = palloc(sizeof(WcRowItem) * (nitems + 1));
+	WcRowItem  *items = palloc_extended(sizeof(WcRowItem) * (nitems + 1), MCXT_ALLOC_HUGE);
+	Columns		there = columns_of_cells(cells, ncells);
+	Columns		puts = columns_of_puts(w->items, nitems);
 
 	memcpy(items, w->items, sizeof(WcRowItem) * nitems);
 	w->nitems = 0;
@@ -165,24 +295,14 @@ wc_restoring_drop_known(WcModify *m)
 	{
 		if (items[i].kind == WC_ITEM_CLEAR_COLUMN || items[i].kind == WC_ITEM_CLEAR_FAMILY ||
 			items[i].kind == WC_ITEM_CLEAR_PREFIX)
-			clear_others(w, &items[i], items, nitems, cells, ncells);
-		else if (!is_known(w, &items[i], cells, ncells))
+			clear_others(w, &items[i], &puts, &there);
+		else if (!is_known(w, &items[i], &there))
 			wc_rowwrite_item(w, &items[i]);
 	}
 	return ncells > 0;
 }
 
 /* --- layout cell ----------------------------------------------------------------------- */
-
-
-/* The column of the session's last put.  A dump made of INSERTs has one statement for each cell. */
-static struct
-{
-	uint32		table_id;
-	uint32		family;
-	WcBuf		row;
-	WcBuf		qualifier;
-}			last = {.row = WC_BUF_INIT,.qualifier = WC_BUF_INIT};
 
 static void
 remember(WcBuf *buf, WcSlice s)
@@ -229,14 +349,15 @@ replace(WcModify *m, uint32 family, WcSlice qualifier, int64 ts, bool newest)
 	return !there || wc_relation_shows_whole_cells(m->wrel);
 }
 
+/* value: NULL: any. */
 static bool
-is_there(WcModify *m, uint32 family, WcSlice qualifier, WcSlice value)
+is_there(WcModify *m, uint32 family, WcSlice qualifier, const WcSlice *value)
 {
 	WcColumn	column = {.family = family,.kind = WC_COLUMN_EXACT,.qualifier = qualifier};
 	int			ncells;
 	WcCell	   *cells = wc_rowread_cells(m->wrel, wc_buf_slice(&m->write.key), &column, 1, NULL, 0, &ncells);
 
-	return ncells > 0 && wc_slice_eq(cells[0].value, value);
+	return ncells > 0 && (value == NULL || wc_slice_eq(cells[0].value, *value));
 }
 
 bool
@@ -251,7 +372,10 @@ wc_restoring_cell(WcModify *m, uint32 family, WcSlice qualifier, int64 ts, WcSli
 		return replace(m, family, qualifier, ts, newest);
 	if (ts != WC_TS_LATEST)
 		return true;
-	return newest && !(m->shared && is_there(m, family, qualifier, value));
+	/* the put before may have been of a version that is newer; or it has been deleted since */
+	if (!newest)
+		return !is_there(m, family, qualifier, NULL);
+	return !(m->shared && is_there(m, family, qualifier, &value));
 }
 
 void

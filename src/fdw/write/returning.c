@@ -75,7 +75,9 @@ show_maps(WcModify *m, TupleTableSlot *old, TupleTableSlot *new, Shown *shown)
 static bool
 is_rewritten(WcModify *m, const WcRelColumn *col, TupleTableSlot *old, TupleTableSlot *new)
 {
-	if (m->key_moved)
+	const WcPlace *place = wc_versionwrite_place(m, col->family, col->qualifier);
+
+	if (m->key_moved || (place != NULL && wc_versionwrite_changes(m, place, old, new)))
 		return true;
 	for (int i = 0; i < m->nputs; i++)
 	{

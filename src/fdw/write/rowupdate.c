@@ -210,6 +210,16 @@ is_empty(WcModify *m, TupleTableSlot *slot, const bool *gone)
 	return true;
 }
 
+/* Does the row get a cell that is visible for certain?  A delete marker may have a later time than a timestamp that is given. */
+static bool
+puts_now(const WcRowWrite *w)
+{
+	for (int i = 0; i < w->nitems; i++)
+		if (w->items[i].kind == WC_ITEM_PUT && w->items[i].ts == WC_TS_LATEST)
+			return true;
+	return false;
+}
+
 static void
 update_in_place(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 {
@@ -248,7 +258,7 @@ update_in_place(WcModify *m, TupleTableSlot *old, TupleTableSlot *new)
 		return;
 	if (!any && is_empty(m, new, gone))
 		wc_rowmodify_put_marker(m);
-	else if (m->wrel->marker_column < 0 && is_empty(m, old, NULL))
+	else if (m->wrel->marker_column < 0 && puts_now(w) && is_empty(m, old, NULL))
 		wc_rowwrite_clear(w, WC_ITEM_CLEAR_COLUMN, m->wrel->default_family, wc_slice(NULL, 0));
 	wc_rowwrite_send(w, m->cid, NULL, 0);
 }

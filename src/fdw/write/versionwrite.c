@@ -237,13 +237,13 @@ given_versions(const WcModify *m, const WcPlace *place, const Datum *values, con
 
 /* --- writing ---------------------------------------------------------------- */
 
+/* The versions are sorted, the newest first. */
 static WcVersion *
 find_version(WcVersion *versions, int n, int64 ts)
 {
-	for (int i = 0; i < n; i++)
-		if (versions[i].ts == ts)
-			return &versions[i];
-	return NULL;
+	WcVersion	key = {.ts = ts};
+
+	return n == 0 ? NULL : bsearch(&key, versions, n, sizeof(WcVersion), newest_first);
 }
 
 /* So many versions of the cell are visible. */

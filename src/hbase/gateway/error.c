@@ -99,11 +99,7 @@ wc_hbase_raise(const WcError *err)
 		ReThrowError(kept);
 	if (sqlstate == 0)
 		wc_hbase_host->raise(err);
-	ereport(ERROR,
-			(errcode(sqlstate),
-			 errmsg("%s", err->message),
-			 err->detail[0] ? errdetail("%s", err->detail) : 0,
-			 err->hint[0] ? errhint("%s", err->hint) : 0));
+	wc_hbase_host->raise_as(err, sqlstate);
 }
 
 WcStatus
