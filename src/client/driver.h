@@ -187,13 +187,12 @@ typedef struct WcDriverKept
 } WcDriverKept;
 
 /*
- * The embedded engine's driver sets all members but `kept` and scan_ready.  Another driver sets the name, the functions
+ * The embedded engine's driver sets all members but `kept` and scan_ready.  Another driver sets the functions
  * of the catalog and those of scans (not new_table_id and scans_open), and `kept` if rows can be written.  A feature's
  * function is set when the feature bit is.
  */
 typedef struct WcDriver
 {
-	const char *name;
 	uint32		features;		/* WcDriverFeature */
 	const WcDriverKept *kept;	/* NULL: the driver keeps no changes */
 
@@ -206,9 +205,6 @@ typedef struct WcDriver
 
 	/* A request may be sent soon: the engine may get ready for it.  NULL: there is nothing to get ready.  Never fails. */
 	void		(*rouse) (void);
-
-	/* Does the engine keep state of the transaction? never fails */
-	bool		(*in_use) (void);
 
 	/* Grows whenever a committed catalog change may have been made; no round trip.  server: the
 	 * foreign server, here and below; the embedded engine has only one store, and ignores server. */

@@ -29,7 +29,6 @@ static const WcFamilyAttrs family_defaults = {
 };
 
 static const WcDriver driver = {
-	.name = "hbase",
 	.features = WC_FEATURE_OFFSET | WC_FEATURE_SAMPLE | WC_FEATURE_CATALOG | WC_FEATURE_ATOMIC,
 	.family_defaults = &family_defaults,
 	.kept = &kept,

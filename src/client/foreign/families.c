@@ -479,6 +479,12 @@ differences(const WcFamilyAttrs *a, const WcFamilyAttrs *b)
 }
 
 bool
+wc_family_same_attributes(const WcFamilyAttrs *a, const WcFamilyAttrs *b)
+{
+	return differences(a, b) == 0;
+}
+
+bool
 wc_family_is_plain(const WcFamilyDesc *family)
 {
 	return (differences(&family->attrs, &wc_family_attrs_default) & ~(1u << WC_ATTR_PACKING)) == 0;
@@ -549,7 +555,7 @@ says_the_truth(const WcFamilyDesc *family, const WcFamilyTold *told, const WcFam
 		wc_family_spec_apply(spec, &attrs);
 	if (attrs.packing == WC_PACKING_AUTO)
 		attrs.packing = told->packing != WC_PACKING_AUTO ? told->packing : family->attrs.packing;
-	return differences(&attrs, &family->attrs) == 0;
+	return wc_family_same_attributes(&attrs, &family->attrs);
 }
 
 char *

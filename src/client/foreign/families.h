@@ -41,6 +41,8 @@ extern List *wc_families_parse_text(const char *json, bool drop_allowed);
 /* The spec (in a List of WcFamilySpec *) of the family with this name, or NULL. */
 extern const WcFamilySpec *wc_family_spec_find(List *specs, WcSlice name);
 
+extern bool wc_family_same_attributes(const WcFamilyAttrs *a, const WcFamilyAttrs *b);
+
 /* Sets in attrs the attributes that the spec names. */
 extern void wc_family_spec_apply(const WcFamilySpec *spec, WcFamilyAttrs *attrs);
 

@@ -230,13 +230,19 @@ without_default(const char *name)
 	return strncmp(name, "default:", 8) == 0 ? name + 8 : name;
 }
 
+bool
+wc_foreign_same_name(const char *a, const char *b)
+{
+	return strcmp(without_default(a), without_default(b)) == 0;
+}
+
 static bool
 maps_table(Oid relid, Oid server, const char *fullname)
 {
 	Oid			found;
 	const char *name = table_name_of(relid, &found);
 
-	return name != NULL && found == server && strcmp(without_default(name), without_default(fullname)) == 0;
+	return name != NULL && found == server && wc_foreign_same_name(name, fullname);
 }
 
 static int
@@ -281,7 +287,7 @@ wc_foreign_all(void)
 bool
 wc_foreign_maps(const WcForeignTable *table, Oid server, const char *fullname)
 {
-	return table->server == server && strcmp(without_default(table->name), without_default(fullname)) == 0;
+	return table->server == server && wc_foreign_same_name(table->name, fullname);
 }
 
 List *

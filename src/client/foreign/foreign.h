@@ -41,6 +41,9 @@ extern Oid	wc_foreign_first_of_server(Oid serverid);
  * Raises 42809 when relid is not a widecol foreign table. */
 extern char *wc_foreign_table_name(Oid relid);
 
+/* Do two names mean the same stored table?  "default:t" and "t" do. */
+extern bool wc_foreign_same_name(const char *a, const char *b);
+
 typedef struct WcForeignTable
 {
 	Oid			relid;

@@ -205,7 +205,7 @@ serve_interrupts(uint64 id)
 	PG_END_TRY();
 }
 
-/* Waits until ready(room); false: the engine has stopped.  id 0: interrupts are not served. */
+/* Waits until ready(room); false: the engine has stopped.  Serves interrupts, which may cancel request id. */
 static bool
 wait_for(uint32 room, uint64 id)
 {
@@ -216,8 +216,7 @@ wait_for(uint32 room, uint64 id)
 		if (segment_gone())
 			return ready(room);	/* the engine may have answered before it stopped */
 		sleep_once(room, briefly, SLEEP_MS);
-		if (id != 0)
-			serve_interrupts(id);
+		serve_interrupts(id);
 	}
 }
 
@@ -278,7 +277,7 @@ take_frame(void)
 }
 
 WcFrameReader *
-wc_connection_receive(uint64 id, WcReceive how)
+wc_connection_receive(uint64 id)
 {
 	if (conn.dsm == NULL)
 		return NULL;
@@ -290,7 +289,7 @@ wc_connection_receive(uint64 id, WcReceive how)
 			return &conn.reader;
 		if (taken < 0)
 			return NULL;
-		if (!wait_for(0, how == WC_RECEIVE_FIRMLY ? 0 : id))
+		if (!wait_for(0, id))
 		{
 			note_gone((WcStatus) conn.segment->gone_status, conn.segment->gone_text);
 			return NULL;
@@ -626,7 +625,7 @@ say_hello(void)
 	id = wc_connection_send(WC_MSG_HELLO, 0, WC_SEND_NOW);
 	do
 	{
-		frame = wc_connection_receive(id, WC_RECEIVE_INTERRUPTIBLE);
+		frame = wc_connection_receive(id);
 		if (frame == NULL)
 			wc_connection_raise_gone();
 	} while (frame->header.id != id);

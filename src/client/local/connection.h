@@ -58,19 +58,13 @@ extern void wc_connection_rouse(void);
 /* A transaction has committed: has it waited for the disk?  Never fails. */
 extern void wc_connection_waited(bool for_disk);
 
-/* How wc_connection_receive behaves when the backend is interrupted. */
-typedef enum WcReceive
-{
-	WC_RECEIVE_INTERRUPTIBLE,	/* cancels request `id`, serves the interrupt */
-	WC_RECEIVE_FIRMLY			/* keeps waiting */
-} WcReceive;
-
 /*
  * The next whole frame (an answer may have several: other frames follow CHANGES), or NULL when the engine has
- * stopped (the connection is then closed: wc_connection_raise_gone reports why).  Valid until the next call of a
+ * stopped (the connection is then closed: wc_connection_raise_gone reports why).  An interrupt is served; if that raises an error,
+ * request id is cancelled.  Valid until the next call of a
  * function of this file; the caller may swap the frame's body for another buffer.
  */
-extern WcFrameReader *wc_connection_receive(uint64 id, WcReceive how);
+extern WcFrameReader *wc_connection_receive(uint64 id);
 
 /* Tells the engine that no snapshot with this number or a smaller one is needed any more.  The engine
  * reads this when it has time.  False: there is no connection. */

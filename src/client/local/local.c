@@ -43,12 +43,6 @@ local_connect(void)
 	wc_connection_open();
 }
 
-static bool
-local_in_use(void)
-{
-	return wc_local_txn.in_use;
-}
-
 static void
 local_write(uint64 at, WcSlice bytes, uint64 bytes_max, bool more)
 {
@@ -297,12 +291,10 @@ local_writes(void)
 }
 
 const WcDriver wc_local_driver = {
-	.name = "rocksdb",
 	.features = WC_FEATURE_OFFSET | WC_FEATURE_OWN_WRITES | WC_FEATURE_ESTIMATE | WC_FEATURE_SAMPLE | WC_FEATURE_MODIFY |
 	WC_FEATURE_SPLIT | WC_FEATURE_GROUPS | WC_FEATURE_TAKE | WC_FEATURE_DISTINCT,
 	.connect = local_connect,
 	.ready = wc_local_ready,
-	.in_use = local_in_use,
 	.catalog_generation = local_catalog_generation,
 	.writes = local_writes,
 	.describe = wc_local_describe,

@@ -118,7 +118,7 @@ wc_local_await(uint64 id)
 {
 	for (;;)
 	{
-		WcFrameReader *frame = wc_connection_receive(id, WC_RECEIVE_INTERRUPTIBLE);
+		WcFrameReader *frame = wc_connection_receive(id);
 
 		if (frame == NULL)
 			wc_connection_raise_gone();

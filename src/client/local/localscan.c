@@ -35,7 +35,7 @@ await_block(WcDriverScan *scan)
 {
 	while (!scan->stashed)
 	{
-		WcFrameReader *frame = wc_connection_receive(scan->pending, WC_RECEIVE_INTERRUPTIBLE);
+		WcFrameReader *frame = wc_connection_receive(scan->pending);
 
 		if (frame == NULL)
 			wc_connection_raise_gone();

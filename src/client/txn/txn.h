@@ -58,9 +58,10 @@ extern uint64 wc_sent_elsewhere(void);
 
 /* --- snapshot.c ----------------------------------------------------------------- */
 
-/* The driver's number of the snapshot, 0 for the newest state. */
 /* The number of the last snapshot: later ones are younger. */
 extern uint64 wc_snapshot_last(void);
+
+/* The driver's number of the snapshot, 0 for the newest state. */
 extern uint64 wc_snapshot_number(const WcClientSnapshot *snapshot);
 
 /* wc_sent_elsewhere when the snapshot was made. */

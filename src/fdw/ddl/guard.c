@@ -210,15 +210,6 @@ wc_guard_require_owner(Oid relid)
 		wc_owner_require(desc, OWNER_HINT);
 }
 
-static bool
-same_attributes(const WcFamilyAttrs *a, const WcFamilyAttrs *b)
-{
-	return a->versions == b->versions && a->min_versions == b->min_versions && a->ttl_us == b->ttl_us &&
-		a->keep_deleted == b->keep_deleted && a->bloomfilter == b->bloomfilter && a->compression == b->compression &&
-		a->packing == b->packing && a->blocksize == b->blocksize && a->blockcache == b->blockcache &&
-		a->in_memory == b->in_memory;
-}
-
 /* Has the table this family, with what the spec names? */
 static bool
 has_family_of_spec(const WcTableDesc *desc, const WcFamilySpec *spec)
@@ -232,7 +223,7 @@ has_family_of_spec(const WcTableDesc *desc, const WcFamilySpec *spec)
 	wc_family_spec_apply(spec, &attrs);
 	if (attrs.packing == WC_PACKING_AUTO)
 		attrs.packing = family->attrs.packing;
-	return same_attributes(&attrs, &family->attrs);
+	return wc_family_same_attributes(&attrs, &family->attrs);
 }
 
 void

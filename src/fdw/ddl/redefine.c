@@ -226,19 +226,10 @@ wc_redefine_check_drop(const WcDefinition *before, Relation rel)
 	}
 }
 
-static const char *
-without_default(const char *name)
-{
-	size_t		len = strlen(WC_NAMESPACE_DEFAULT);
-
-	return strncmp(name, WC_NAMESPACE_DEFAULT ":", len + 1) == 0 ? name + len + 1 : name;
-}
-
 bool
 wc_redefine_moves(const WcDefinition *before, const WcRelation *wrel)
 {
-	return before->wrel != NULL &&
-		strcmp(without_default(before->wrel->table_name), without_default(wrel->table_name)) != 0;
+	return before->wrel != NULL && !wc_foreign_same_name(before->wrel->table_name, wrel->table_name);
 }
 
 /* --- the row key ---------------------------------------------------------------- */
@@ -328,15 +319,6 @@ key_difference(const WcRelation *old, const WcRelation *new)
 }
 
 static bool
-has_constant(const WcRelColumn *column, WcSlice value)
-{
-	for (int i = 0; i < column->nconstants; i++)
-		if (wc_slice_eq(column->constants[i], value))
-			return true;
-	return false;
-}
-
-static bool
 same_constants(const WcRelation *old, const WcRelation *new)
 {
 	if (old->constant_parts != new->constant_parts)
@@ -350,10 +332,10 @@ same_constants(const WcRelation *old, const WcRelation *new)
 		if ((a->nconstants == 0) != (b->nconstants == 0))
 			return false;
 		for (int i = 0; i < a->nconstants; i++)
-			if (!has_constant(b, a->constants[i]))
+			if (!wc_recordtype_has(b, a->constants[i]))
 				return false;
 		for (int i = 0; i < b->nconstants; i++)
-			if (!has_constant(a, b->constants[i]))
+			if (!wc_recordtype_has(a, b->constants[i]))
 				return false;
 	}
 	return true;

@@ -6,7 +6,9 @@
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
 
+#include "client/foreign/foreign.h"
 #include "fdw/relation/reach.h"
+#include "fdw/relation/recordtype.h"
 
 static bool
 is_map(const WcRelColumn *col)
@@ -15,14 +17,6 @@ is_map(const WcRelColumn *col)
 }
 
 /* --- changes of a foreign table ------------------------------------------------ */
-
-static const char *
-without_default(const char *name)
-{
-	size_t		len = strlen(WC_NAMESPACE_DEFAULT);
-
-	return strncmp(name, WC_NAMESPACE_DEFAULT, len) == 0 && name[len] == ':' ? name + len + 1 : name;
-}
 
 /* Does `old` show all that `new` shows?  Both have a family. */
 static bool
@@ -70,15 +64,6 @@ default_family_is_covered(const WcRelation *now, const WcRelation *before)
 }
 
 static bool
-has_constant(const WcRelColumn *col, WcSlice content)
-{
-	for (int i = 0; i < col->nconstants; i++)
-		if (wc_slice_eq(col->constants[i], content))
-			return true;
-	return false;
-}
-
-static bool
 same_key_layout(const WcKeyLayout *a, const WcKeyLayout *b)
 {
 	if (a->nparts != b->nparts || !wc_slice_eq(a->delimiter, b->delimiter) ||
@@ -114,7 +99,7 @@ record_type_is_covered(const WcRelation *now, const WcRelation *before)
 		if (new->nconstants == 0)
 			return false;
 		for (int i = 0; i < new->nconstants; i++)
-			if (!has_constant(old, new->constants[i]))
+			if (!wc_recordtype_has(old, new->constants[i]))
 				return false;
 	}
 	return true;
@@ -123,7 +108,7 @@ record_type_is_covered(const WcRelation *now, const WcRelation *before)
 bool
 wc_reach_is_within(const WcRelation *now, const WcRelation *before)
 {
-	if (strcmp(without_default(now->table_name), without_default(before->table_name)) != 0 ||
+	if (!wc_foreign_same_name(now->table_name, before->table_name) ||
 		now->layout != before->layout)
 		return false;
 	if (now->layout == WC_LAYOUT_CELL)

@@ -230,6 +230,15 @@ wc_recordtype_find(WcRelation *wrel, Relation rel)
 	}
 }
 
+bool
+wc_recordtype_has(const WcRelColumn *column, WcSlice value)
+{
+	for (int i = 0; i < column->nconstants; i++)
+		if (wc_slice_eq(column->constants[i], value))
+			return true;
+	return false;
+}
+
 /* --- planning ------------------------------------------------------------------- */
 
 List *

@@ -20,6 +20,9 @@
  * and its columns' constants.  Columns and codecs must be known. */
 extern void wc_recordtype_find(WcRelation *wrel, Relation rel);
 
+/* May the column have this value, as the key stores it, in rows of the type? */
+extern bool wc_recordtype_has(const WcRelColumn *column, WcSlice value);
+
 /*
  * "part = constant" as RestrictInfos of rel, those left out that are among the
  * query's clauses anyway.

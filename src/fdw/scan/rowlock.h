@@ -85,11 +85,12 @@ typedef struct WcScanMark WcScanMark;
 /* NULL when the statement does not lock the rows of this scan's table. */
 extern WcScanMark *wc_scan_mark_create(ForeignScanState *node, WcRelation *wrel);
 
-/* Sets the ctid of the row in the slot, by which LockRows finds the row. */
 /* May the scan lock the row of a Get itself, in this mode (wc_client_scan_take)?  wc_scan_mark_taken: it has, so
  * LockRows does not lock the row again. */
 extern bool wc_scan_mark_may_take(const WcScanMark *mark, WcRowLockMode *mode);
 extern void wc_scan_mark_taken(WcScanMark *mark, WcSlice row);
+
+/* Sets the ctid of the row in the slot, by which LockRows finds the row. */
 extern void wc_scan_mark_row(WcScanMark *mark, const WcReader *reader, WcClientSnapshot *snapshot,
 							 TupleTableSlot *slot);
 extern void wc_scan_mark_close(WcScanMark *mark);
