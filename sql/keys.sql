@@ -253,8 +253,10 @@ SELECT c, same('codes', 'codes_heap', c), scan_kind('codes', c) FROM unnest(ARRA
   $$code LIKE '\%%'$$, $$code NOT LIKE 'a%'$$, $$code ~ '^ab'$$, $$code ~ '^a '$$, $$code ~ '^ab$'$$, $$code ~ '^abcde$'$$, $$code ~ '^'$$,
   $$left(code, 2) = 'ab'$$, $$left(code, 2) = 'a '$$, $$substr(code, 1, 3) = 'a b'$$, $$left(code, 1) = (SELECT 'a')$$,
   $$code LIKE (SELECT 'a%')$$, $$code LIKE (SELECT 'a %')$$, $$code LIKE (SELECT 'a_c%')$$, $$code LIKE (SELECT 'ab   ') AND n > 1$$,
-  $$code LIKE (SELECT 'ab') AND n > 1$$, $$code LIKE NULL$$, $$code LIKE 'a%' OR code = 'b'$$, $$code SIMILAR TO 'ab%'$$]) c;
+  $$code LIKE (SELECT 'ab') AND n > 1$$, $$code LIKE NULL$$, $$code LIKE 'a%' OR code = 'b'$$,
+  $$code = 'a' OR code LIKE 'ab'$$, $$code LIKE 'ab' OR code = 'a'$$, $$code = 'a' OR code ~ '^ab$'$$, $$code = 'a' OR code LIKE 'abcde'$$, $$code SIMILAR TO 'ab%'$$]) c;
 EXPLAIN (COSTS OFF) SELECT * FROM codes WHERE code LIKE 'ab%' ORDER BY code, n LIMIT 2;
+EXPLAIN (COSTS OFF) SELECT * FROM codes WHERE code LIKE 'a\_b' OR code LIKE 'b\_c%';
 -- a part that has one value may stand anywhere in ORDER BY
 EXPLAIN (COSTS OFF) SELECT * FROM codes WHERE code IS NOT DISTINCT FROM 'ab' ORDER BY code, n LIMIT 2;
 EXPLAIN (COSTS OFF) SELECT * FROM codes WHERE code IS NOT DISTINCT FROM 'ab' ORDER BY n DESC, code LIMIT 2;

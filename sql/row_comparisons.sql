@@ -186,5 +186,20 @@ SELECT l.what, generic, condition, verdict FROM outcome o JOIN layout l ON l.id 
 -- conditions of every kind: those that fail are few, and many find some rows, not all
 SELECT count(*) FILTER (WHERE found = -1) < 100 AS few_fail, count(*) FILTER (WHERE found > 0) > 1500 AS many_find, count(*) FILTER (WHERE found = 0) > 300 AS some_find_none
 FROM outcome WHERE NOT generic;
+
+-- many points before a comparison over parts of both orders: conditions that would make too many ranges are rechecked
+CREATE TABLE many_heap AS SELECT i % 100 * 90 AS a, i % 3 AS b, i % 3 AS c, i % 2 AS d, i % 3 AS e, i % 2 AS f, i % 3 AS g, i % 2 AS h, i AS i FROM generate_series(1, 500) i;
+CREATE FOREIGN TABLE many (a int OPTIONS (rowkey '1'), b int OPTIONS (rowkey '2'), c int OPTIONS (rowkey '3', sort 'desc'), d int OPTIONS (rowkey '4'),
+  e int OPTIONS (rowkey '5', sort 'desc'), f int OPTIONS (rowkey '6'), g int OPTIONS (rowkey '7', sort 'desc'), h int OPTIONS (rowkey '8'),
+  i int OPTIONS (rowkey '9', sort 'desc')) SERVER widecol OPTIONS (table 'w17');
+INSERT INTO many SELECT * FROM many_heap;
+PREPARE few (int) AS SELECT count(*) FROM many WHERE a = ANY (ARRAY(SELECT generate_series(1, $1))) AND (b, c, d, e, f, g, h, i) > (1, 1, 1, 1, 1, 1, 1, 1);
+PREPARE few_heap (int) AS SELECT count(*) FROM many_heap WHERE a = ANY (ARRAY(SELECT generate_series(1, $1))) AND (b, c, d, e, f, g, h, i) > (1, 1, 1, 1, 1, 1, 1, 1);
+EXECUTE few (900);
+EXECUTE few_heap (900);
+EXECUTE few (9000);
+EXECUTE few_heap (9000);
+SELECT count(*) FROM many WHERE a = ANY (ARRAY(SELECT generate_series(1, 9000))) AND b <> 1 AND b <> 2;
+SELECT count(*) FROM many_heap WHERE a = ANY (ARRAY(SELECT generate_series(1, 9000))) AND b <> 1 AND b <> 2;
 DROP SCHEMA row_comparisons CASCADE;
-SELECT widecol.drop_table('w' || i) FROM generate_series(1, 16) i \g /dev/null
+SELECT widecol.drop_table('w' || i) FROM generate_series(1, 17) i \g /dev/null

@@ -52,6 +52,9 @@ wc_slice_cmp(WcSlice a, WcSlice b)
 	return (a.len > b.len) - (a.len < b.len);
 }
 
+/* wc_slice_cmp, for qsort and bsearch of an array of slices. */
+extern int	wc_slice_compare(const void *a, const void *b);
+
 /* The longest bytes that wc_bytes_eq_short compares. */
 #define WC_BYTES_SHORT 16
 

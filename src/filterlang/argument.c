@@ -172,12 +172,6 @@ get_column(WcParser *p, const WcArgument *a, WcLangNode *node)
 
 /* --- filters with many arguments ------------------------------------------------------------ */
 
-static int
-compare_texts(const void *a, const void *b)
-{
-	return wc_slice_cmp(*(const WcSlice *) a, *(const WcSlice *) b);
-}
-
 static WcStatus
 get_prefixes(WcParser *p, const WcArguments *args, WcLangNode *node)
 {
@@ -192,7 +186,7 @@ get_prefixes(WcParser *p, const WcArguments *args, WcLangNode *node)
 			return status;
 	}
 	if (args->n > 0)
-		qsort(node->texts, args->n, sizeof(WcSlice), compare_texts);
+		qsort(node->texts, args->n, sizeof(WcSlice), wc_slice_compare);
 	for (uint32_t i = 0; i < args->n; i++)
 	{
 		if (node->n == 0 || !wc_slice_eq(node->texts[node->n - 1], node->texts[i]))

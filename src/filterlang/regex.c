@@ -246,6 +246,24 @@ is_repetition(const Translation *t)
 	return n < left && s[n] == '}';
 }
 
+/* Does a group of PCRE2's begin that Java does not have, or that means another thing there? */
+static bool
+is_foreign_group(const Translation *t)
+{
+	const uint8_t *s = t->in.data + t->at;
+	size_t		left = t->in.len - t->at;
+	size_t		n = 2;
+
+	if (left < 3 || s[0] != '(' || s[1] != '?')
+		return false;
+	if (strchr("RP&C|(+'#^0123456789", s[2]) != NULL)
+		return true;
+	/* flags, of which the two have these in common; Java's d, u and U are not supported */
+	while (n < left && strchr("imsx-", s[n]) != NULL)
+		n++;
+	return (n < left && s[n] >= '0' && s[n] <= '9') || (n < left && strchr(":=!<>)", s[n]) == NULL);
+}
+
 static WcStatus
 translate(Translation *t)
 {
@@ -261,8 +279,7 @@ translate(Translation *t)
 			status = class(t);
 		else if (comes(t, "(*"))
 			return wc_error(t->err, WC_INVALID, "nothing is in front of * in a regular expression");
-		else if (comes(t, "(?R") || comes(t, "(?P") || comes(t, "(?&") || comes(t, "(?C") || comes(t, "(?|") ||
-				 comes(t, "(?(") || comes(t, "(?+") || comes(t, "(?'") || comes(t, "(?#"))
+		else if (is_foreign_group(t))
 			return wc_error(t->err, WC_INVALID, "this kind of group is not supported in a regular expression");
 		else
 			copy(t, 1);

@@ -64,6 +64,8 @@ def text_condition(rng, c, name):
         f"{name} LIKE {quote(pattern)} ESCAPE '~'", f"{name} ~ {quote(rng.choice(REGEXES))}", f"{name} SIMILAR TO 'a(b|c)*%'", f"length({name}) > 2",
         f"left({name}, 1) = 'a'", f"{name} || 'x' = 'abx'", f'{name} < \'b\' COLLATE "C"', f'{name} >= \'B\' COLLATE "und-x-icu"',
         f'{name} COLLATE "C" > \'a\'', f"upper({name}) = 'AB'", f"{name} IN ('a', 'ab', 'é')",
+        f"({name} = {quote(prefix)} OR {name} LIKE {quote(pattern)})", f"({name} LIKE {quote(pattern)} OR {name} = {quote(prefix)})",
+        f"({name} = {quote(prefix)} OR {name} ~ {quote(rng.choice(REGEXES))})",
     ])
 
 

@@ -24,6 +24,9 @@
 #include "fdw/condition/rawbound.h"
 #include "rowkey/range.h"
 
+/* The greatest number of ranges, as a multiple of that of combinations. */
+#define RANGES_PER_COMBINATION 3
+
 #define NEAR_USECS (2 * USECS_PER_DAY)
 
 typedef struct Intervals
@@ -155,12 +158,6 @@ interval_contains(const WcInterval *i, WcSlice content)
 	return true;
 }
 
-static int
-compare_slices(const void *a, const void *b)
-{
-	return wc_slice_cmp(*(const WcSlice *) a, *(const WcSlice *) b);
-}
-
 /* --- conditions ---------------------------------------------------------------- */
 
 /* Limits the part to those of these contents that earlier conditions allow. */
@@ -169,13 +166,13 @@ pin_part(PartBounds *part, WcSlice *points, uint32 npoints)
 {
 	uint32		kept = 0;
 
-	qsort(points, npoints, sizeof(WcSlice), compare_slices);
+	qsort(points, npoints, sizeof(WcSlice), wc_slice_compare);
 	for (uint32 i = 0; i < npoints; i++)
 	{
 		if (kept > 0 && wc_slice_eq(points[kept - 1], points[i]))
 			continue;
 		if (part->pinned &&
-			bsearch(&points[i], part->points, part->npoints, sizeof(WcSlice), compare_slices) == NULL)
+			bsearch(&points[i], part->points, part->npoints, sizeof(WcSlice), wc_slice_compare) == NULL)
 			continue;
 		points[kept++] = points[i];
 	}
@@ -588,6 +585,19 @@ give_conds(Given *given, int n, const List *conds, const Datum *values, const bo
 	return n;
 }
 
+/* Adds the rows that satisfy the conditions on parts.  Intervals, and row comparisons over parts of both orders, make several
+ * ranges of each combination: if these are too many, the conditions on the last parts are left out. */
+static void
+add_combinations(Bounds *b, WcRangeSet *set)
+{
+	for (add_combination(b, set, 0); b->nparts > 0 && set->n > RANGES_PER_COMBINATION * b->most_ranges; add_combination(b, set, 0))
+	{
+		b->exact = false;
+		b->nparts--;
+		set->n = 0;
+	}
+}
+
 /* Adds the rows that satisfy all of these conditions. */
 static void
 add_all(Bounds *b, WcRangeSet *set, const Given *given, int n)
@@ -605,7 +615,7 @@ add_all(Bounds *b, WcRangeSet *set, const Given *given, int n)
 	}
 	settle_parts(b);
 	if (!b->nothing && b->wrel->nkeys > 0)
-		add_combination(b, &own, 0);
+		add_combinations(b, &own);
 	else if (!b->nothing)
 		wc_rangeset_add(&own, &(WcRange) {{NULL, 0}, {NULL, 0}, true, true});
 	for (int i = 0; i < n && !b->nothing; i++)
@@ -651,8 +661,10 @@ intersect_or(Bounds *b, WcRangeSet *set, const WcKeyCond *or, Given *given, int 
 		fits = add_arms(b, &any, or, given, ncommon, values, nulls, *next);
 		b->most_ranges = WC_KEY_RANGES_MAX;
 	}
-	if (fits)
+	if (fits && set->n + any.n <= WC_RANGES_MAX)
 		wc_rangeset_intersect(b->arena, set, &any);
+	else
+		b->exact = false;
 	*next += list_length(wc_key_conds_exprs(list_make1(unconstify(WcKeyCond *, or))));
 }
 

@@ -142,25 +142,19 @@ lower_stop(Filter *f, WcSlice stop)
 	f->stopped = true;
 }
 
-static int
-compare_slices(const void *a, const void *b)
-{
-	return wc_slice_cmp(*(const WcSlice *) a, *(const WcSlice *) b);
-}
-
 static void
 pin_qualifier(Filter *f, WcSlice *values, int nvalues)
 {
 	uint32		n = 0;
 
-	qsort(values, nvalues, sizeof(WcSlice), compare_slices);
+	qsort(values, nvalues, sizeof(WcSlice), wc_slice_compare);
 	for (int i = 0; i < nvalues; i++)
 	{
 		bool		wanted = values[i].len <= WC_QUALIFIER_MAX &&
 			(n == 0 || !wc_slice_eq(values[n - 1], values[i]));
 
 		if (wanted && f->points)
-			wanted = bsearch(&values[i], f->point, f->npoints, sizeof(WcSlice), compare_slices) != NULL;
+			wanted = bsearch(&values[i], f->point, f->npoints, sizeof(WcSlice), wc_slice_compare) != NULL;
 		if (wanted)
 			values[n++] = values[i];
 	}

@@ -357,12 +357,6 @@ make_op(Making *m, const Term *term, WcKeyOp op, Datum value)
 	}
 }
 
-static int
-compare_slices(const void *a, const void *b)
-{
-	return wc_slice_cmp(*(const WcSlice *) a, *(const WcSlice *) b);
-}
-
 static Made
 make_any(Making *m, const Term *term, Datum value)
 {
@@ -396,7 +390,7 @@ make_any(Making *m, const Term *term, Datum value)
 			return FAILED;
 		n += fit == WC_FIT_EXACT;
 	}
-	qsort(keys, n, sizeof(WcSlice), compare_slices);
+	qsort(keys, n, sizeof(WcSlice), wc_slice_compare);
 	for (uint32 i = 0; i < n; i++)
 	{
 		if (distinct == 0 || !wc_slice_eq(keys[distinct - 1], keys[i]))

@@ -623,10 +623,11 @@ any_of_arms(const Matcher *m, const WcKeyCond *or)
 			first = linitial(cond->values);
 		array->elements = lappend(array->elements, linitial(cond->values));
 		if (any == NULL)
-			any = make_cond(WC_COND_ANY, &(Key) {cond->part}, WC_KEY_EQ, or->exact && cond->exact, (Node *) array,
+			any = make_cond(WC_COND_ANY, &(Key) {cond->part}, WC_KEY_EQ, or->exact, (Node *) array,
 							linitial_oid(cond->types));
 		else if (cond->part != any->part || linitial_oid(cond->types) != linitial_oid(any->types))
 			return NULL;
+		any->exact &= cond->exact;
 	}
 	array->element_typeid = getBaseType(exprType(first));
 	array->array_typeid = get_array_type(array->element_typeid);

@@ -11,7 +11,6 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "channel/servertext.h"
 #include "client/client.h"
 #include "client/foreign/foreign.h"
 #include "fdw/relation/enumlabel.h"
@@ -368,11 +367,8 @@ check_stored_name(const WcRelation *wrel)
 
 	if (wc_table_name_split(wc_text_to_utf8(wrel->table_name, strlen(wrel->table_name)), &ns, &name, &err) == WC_OK)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_NAME),
-			 errmsg("%s", wc_server_text(err.message)),
-			 err.detail[0] ? errdetail("%s", wc_server_text(err.detail)) : 0,
-			 errhint("Name the stored table with the table option \"table\".")));
+	wc_error_hint(&err, "Name the stored table with the table option \"table\".");
+	wc_raise_as(&err, ERRCODE_INVALID_NAME);
 }
 
 static void

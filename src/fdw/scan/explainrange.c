@@ -39,22 +39,22 @@ count_array(Node *expr)
 	return WC_UNKNOWN_COUNT;
 }
 
-/* The prefix of a LIKE pattern, as a literal. */
+/* The prefix of a LIKE pattern, or the text if it has no wildcard, as a literal. */
 static char *
 like_prefix_text(const WcExplained *shown, Node *pattern)
 {
 	char	   *s;
 	char	   *prefix;
 	size_t		len;
+	WcLike		like;
 
 	if (!IsA(pattern, Const) || ((Const *) pattern)->constisnull)
 		return wc_explained_deparse(shown, pattern);
 	s = TextDatumGetCString(((Const *) pattern)->constvalue);
 	prefix = palloc(strlen(s) + 1);
-	if (wc_like_prefix(s, strlen(s), prefix, &len) == WC_LIKE_EQUAL)
-		return quote_literal_cstr(s);
+	like = wc_like_prefix(s, strlen(s), prefix, &len);
 	prefix[len] = '\0';
-	return psprintf("%s*", quote_literal_cstr(prefix));
+	return psprintf(like == WC_LIKE_EQUAL ? "%s" : "%s*", quote_literal_cstr(prefix));
 }
 
 static const char *

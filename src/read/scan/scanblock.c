@@ -118,7 +118,7 @@ wc_scanblock_fill(WcScanner *s, WcBlockWriter *w, WcBuf *out, size_t bytes_targe
 static bool
 has_commit_times(const WcScanner *s, const WcBlockWriter *w, bool full)
 {
-	if (w->nrows != 1 || w->continues || full || s->in_row || s->groups != NULL || s->parts != NULL || s->lane == NULL)
+	if (s->scan.nranges != 1 || w->nrows != 1 || w->continues || full || s->in_row || s->groups != NULL || s->parts != NULL || s->lane == NULL)
 		return false;
 	for (uint32_t i = 0; i < s->nfamilies; i++)
 	{

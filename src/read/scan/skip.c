@@ -163,12 +163,6 @@ widen(Limits *limits, const Limits *other)
 	limits->limited = limits->listed || i->has_lo || i->has_hi;
 }
 
-static int
-compare_values(const void *a, const void *b)
-{
-	return wc_slice_cmp(*(const WcSlice *) a, *(const WcSlice *) b);
-}
-
 /* The prefix as an interval; false: no memory. */
 static bool
 limit_to_prefix(WcArena *arena, Limits *limits)
@@ -235,7 +229,7 @@ sort_values(List *list)
 {
 	uint32_t	kept = 0;
 
-	qsort(list->values, list->n, sizeof(WcSlice), compare_values);
+	qsort(list->values, list->n, sizeof(WcSlice), wc_slice_compare);
 	for (uint32_t i = 0; i < list->n; i++)
 	{
 		if (kept == 0 || !wc_slice_eq(list->values[kept - 1], list->values[i]))

@@ -205,16 +205,10 @@ wc_resolver_add_marker(WcResolver *r, uint8_t type, WcSlice qualifier, int64_t t
 
 /* --- targets -------------------------------------------------------------- */
 
-static int
-slice_qsort_cmp(const void *a, const void *b)
-{
-	return wc_slice_cmp(*(const WcSlice *) a, *(const WcSlice *) b);
-}
-
 static bool
 slices_have(const WcSlice *slices, size_t n, WcSlice s)
 {
-	return n > 0 && bsearch(&s, slices, n, sizeof(WcSlice), slice_qsort_cmp) != NULL;
+	return n > 0 && bsearch(&s, slices, n, sizeof(WcSlice), wc_slice_compare) != NULL;
 }
 
 static int
@@ -237,9 +231,9 @@ sort_targets(WcResolver *r, WcError *err)
 	for (size_t i = r->op_start; i < r->cells.n; i++)
 		WC_PUSH(r->puts, r->cells.data[i].qualifier);
 	if (r->puts.n > 1)
-		qsort(r->puts.data, r->puts.n, sizeof(WcSlice), slice_qsort_cmp);
+		qsort(r->puts.data, r->puts.n, sizeof(WcSlice), wc_slice_compare);
 	if (r->excepts.n > 1)
-		qsort(r->excepts.data, r->excepts.n, sizeof(WcSlice), slice_qsort_cmp);
+		qsort(r->excepts.data, r->excepts.n, sizeof(WcSlice), wc_slice_compare);
 	if (r->targets.n > 1)
 		qsort(r->targets.data, r->targets.n, sizeof(WcTarget), target_cmp);
 	for (size_t i = 0; i < r->targets.n; i++)
