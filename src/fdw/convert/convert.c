@@ -175,7 +175,6 @@ void
 wc_codec_init(WcCodec *codec, const WcCodecSpec *spec)
 {
 	const char *problem;
-	Oid			function;
 
 	memset(codec, 0, sizeof(*codec));
 	codec->spec = resolve(spec);
@@ -185,8 +184,7 @@ wc_codec_init(WcCodec *codec, const WcCodecSpec *spec)
 				(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
 				 errmsg("%s cannot be stored so: %s", wc_codec_name(spec), problem)));
 
-	getTypeInputInfo(codec->spec.type, &function, &codec->ioparam);
-	fmgr_info(function, &codec->in_fn);
+	wc_input_init(&codec->in, codec->spec.type, codec->spec.typmod);
 	if (is_form(&codec->spec) || wc_encoding_is_hash(codec->spec.encoding))
 		wc_textual_init(codec);
 	else if (codec->spec.type == NUMERICOID)

@@ -90,6 +90,15 @@ wc_undecodable_level(const WcCodecWhere *where)
 	return where != NULL && where->lenient && !where->hidden ? WARNING : ERROR;
 }
 
+/* A type's input function (convert_input.c). */
+typedef struct WcInput
+{
+	FmgrInfo	fn;
+	Oid			ioparam;
+	int32		typmod;
+	Oid			domain;			/* an array's elements' type if it is a domain, of whose base type they are read; else InvalidOid */
+} WcInput;
+
 struct WcCodec
 {
 	WcCodecSpec spec;			/* encoding resolved, type and typmod those of the base type */
@@ -118,9 +127,8 @@ struct WcCodec
 	bool		(*decode) (WcCodec *codec, WcSlice bytes, Datum *value);
 	int			width;			/* bytes of content, 0: it varies */
 	int			guards;			/* settings the text form depends on */
-	Oid			ioparam;
 	FmgrInfo	out_fn;			/* looked up when a text form is made by it */
-	FmgrInfo	in_fn;
+	WcInput		in;
 	struct WcNested *nested;	/* makes and reads the text form instead of these; NULL: they do */
 	const char *expected;		/* what decode expects, for messages */
 	char	   *problem;		/* why it could not decode the last bytes; NULL: it has given no reason */

@@ -62,11 +62,22 @@ wc_is_utf8(WcSlice s)
  */
 extern bool wc_codec_parse(WcCodec *codec, char *string, Datum *value);
 
+/* --- input functions (convert_input.c) --- */
+
+/*
+ * The input function of a type that is no domain; fn_mcxt is CurrentMemoryContext.  No function runs that users have
+ * written: what is stored counts as checked when it was written, so a domain's constraints are not evaluated, also of
+ * an array's elements.  Therefore an error can be caught without a subtransaction (wc_codec_parse).
+ */
+extern void wc_input_init(WcInput *in, Oid type, int32 typmod);
+extern Datum wc_input_call(WcInput *in, char *string);
+
 /* --- enums that were renamed, composite types, arrays and ranges of these (convert_node.c) --- */
 
 typedef struct WcNested WcNested;
 
-/* Is the type an enum whose labels the column names, or a composite type; or an array, a range or a multirange of one? */
+/* Is the type an enum whose labels the column names, a composite type, or a range over a domain; or an array, a range or a
+ * multirange of one? */
 extern bool wc_nested_is(Oid type, const List *labels);
 
 /* In CurrentMemoryContext, which, and labels, must live as long. */

@@ -68,7 +68,7 @@ enum_in_label(WcNested *node, char *string)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("label \"%s\" of enum %s is stored under another name", string, format_type_be(node->type))));
-	return InputFunctionCall(&node->in_fn, label != NULL ? pstrdup(label) : string, node->ioparam, node->typmod);
+	return wc_input_call(&node->in, label != NULL ? pstrdup(label) : string);
 }
 
 /* --- arrays ---------------------------------------------------------------------- */
@@ -426,5 +426,5 @@ wc_nested_in(WcNested *node, char *string)
 		case WC_NESTED_SCALAR:
 			break;
 	}
-	return InputFunctionCall(&node->in_fn, string, node->ioparam, node->typmod);
+	return wc_input_call(&node->in, string);
 }

@@ -40,6 +40,9 @@ wc_nested_is(Oid type, const List *labels)
 			return labels != NIL;
 		case TYPTYPE_COMPOSITE:
 			return true;
+		case TYPTYPE_RANGE:
+			member = member_of(type);
+			return get_typtype(member) == TYPTYPE_DOMAIN || wc_nested_is(member, labels);
 		default:
 			member = member_of(type);
 			return OidIsValid(member) && wc_nested_is(member, labels);
@@ -86,8 +89,7 @@ wc_nested_create(Oid type, int32 typmod, const List *labels, bool as_key)
 		case WC_NESTED_ENUM:
 			getTypeOutputInfo(node->type, &function, &is_varlena);
 			fmgr_info(function, &node->out_fn);
-			getTypeInputInfo(node->type, &function, &node->ioparam);
-			fmgr_info(function, &node->in_fn);
+			wc_input_init(&node->in, node->type, node->typmod);
 			node->guards = wc_form_guards(node->type);
 			break;
 		case WC_NESTED_ARRAY:

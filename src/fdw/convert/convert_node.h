@@ -30,9 +30,8 @@ struct WcNested
 	MemoryContext context;		/* where the node was made */
 
 	/* SCALAR, ENUM */
-	Oid			ioparam;
 	FmgrInfo	out_fn;
-	FmgrInfo	in_fn;
+	WcInput		in;
 	int			guards;
 
 	/* ARRAY, RANGE, MULTIRANGE: one; ROW: [tupdesc->natts], NULL for dropped attributes */

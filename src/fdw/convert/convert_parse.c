@@ -36,7 +36,7 @@ wc_text_from_utf8(WcSlice s)
 /* --- the type's input function ------------------------------------------------- */
 
 /* Does the error say that the string is no value, of this type or of one inside it?  A
- * name that stands for nothing any more (regclass) and a domain's check are among them. */
+ * name that stands for nothing any more (regclass) is among them. */
 static bool
 is_about_value(int sqlerrcode)
 {
@@ -56,11 +56,11 @@ wc_codec_parse(WcCodec *codec, char *string, Datum *value)
 {
 	MemoryContext context = CurrentMemoryContext;
 	volatile bool ok = true;
+	volatile int level = 0;
 
 	PG_TRY();
 	{
 		char	   *s = wc_text_from_utf8(wc_slice_cstr(string));
-		int			level;
 
 		if (codec->nested != NULL)
 			codec->guards = wc_nested_guards(codec->nested);
@@ -68,7 +68,7 @@ wc_codec_parse(WcCodec *codec, char *string, Datum *value)
 		if (codec->nested != NULL)
 			*value = wc_nested_in(codec->nested, s);
 		else
-			*value = InputFunctionCall(&codec->in_fn, s, codec->ioparam, codec->spec.typmod);
+			*value = wc_input_call(&codec->in, s);
 		wc_form_unguard(level);
 	}
 	PG_CATCH();
@@ -76,13 +76,14 @@ wc_codec_parse(WcCodec *codec, char *string, Datum *value)
 		ErrorData  *error;
 
 		/*
-		 * Only to say more: the caller raises an error of its own, so that the
-		 * transaction ends as it would have.
+		 * The caller raises an error of its own, which says more, or goes on (widecol.on_undecodable, rows that are
+		 * read ahead).  No function of a user's has run, so only the settings have to be set back.
 		 */
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
 		if (!is_about_value(error->sqlerrcode))
 			PG_RE_THROW();
+		wc_form_unguard(level);
 		FlushErrorState();
 		codec->problem = error->message;
 		ok = false;

@@ -34,8 +34,9 @@ extern bool wc_ahead_path(PlannerInfo *root, Path *path);
 
 /*
  * Is the error that is being raised one of a stored row that cannot be decoded?  It may be caught without a
- * subtransaction: decoding holds nothing that PostgreSQL would have to release.  A caller that catches the error must
- * raise it again when the row is reached.
+ * subtransaction: decoding holds nothing that PostgreSQL would have to release, and runs no function of a user's (such
+ * functions may leave another user, snapshot or stack behind).  A caller that catches the error must raise it again when
+ * the row is reached.
  */
 extern bool wc_ahead_defers(void);
 

@@ -9,7 +9,11 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/stratnum.h"
+#include "access/transam.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -21,6 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
 #include "utils/pg_locale.h"
+#include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "client/client.h"
@@ -165,12 +170,43 @@ without_null(WcRelation *wrel, Node *clause)
 	return clause;
 }
 
+/* Is the function in a language in which every user may write functions? */
+static bool
+is_written_by_user(Oid function, void *context)
+{
+	HeapTuple	tuple;
+	Oid			language;
+
+	if (function < FirstNormalObjectId)
+		return false;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	if (!HeapTupleIsValid(tuple))
+		return true;
+	language = ((Form_pg_proc) GETSTRUCT(tuple))->prolang;
+	ReleaseSysCache(tuple);
+	return language != INTERNALlanguageId && language != ClanguageId;
+}
+
+/*
+ * Would evaluating the expression run the code of a user?  The definition is read by whoever opens the foreign table, for a
+ * dump, say, and must not make that role run functions of the table's owner.
+ */
+static bool
+runs_user_code(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return check_functions_in_node(node, is_written_by_user, NULL) || expression_tree_walker(node, runs_user_code, context);
+}
+
 static void
 find_in_expr(WcRelation *wrel, Node *expr, bool bound)
 {
 	List	   *clauses;
 	ListCell   *lc;
 
+	if (runs_user_code(expr, NULL))
+		return;
 	expr = eval_const_expressions(NULL, expr);
 	clauses = make_ands_implicit(canonicalize_qual((Expr *) expr, true));
 	foreach(lc, clauses)
@@ -193,9 +229,12 @@ static void
 find_generated(WcRelation *wrel, WcRelColumn *column, Node *expr)
 {
 	TypeCacheEntry *type = lookup_type_cache(getBaseType(column->type), TYPECACHE_EQ_OPR);
-	Const	   *value = (Const *) eval_const_expressions(NULL, expr);
+	Const	   *value;
 	Var		   *var;
 
+	if (runs_user_code(expr, NULL))
+		return;
+	value = (Const *) eval_const_expressions(NULL, expr);
 	if (!IsA(value, Const) || !OidIsValid(type->eq_opr))
 		return;
 	var = makeVar(1, column->attnum, column->type, column->typmod, column->collation, 0);

@@ -235,6 +235,18 @@ decode_stage(WcReader *reader, Stage stage, const Bitmapset *keys, const FoundCe
 	reader->where.hidden = false;
 }
 
+/* An error leaves in_gate set. */
+static bool
+passes(WcReader *reader, int step, const Datum *values, const bool *isnull)
+{
+	const WcGate *gate = reader->gate;
+
+	reader->in_gate = true;
+	reader->passed = gate->passes(gate->arg, step, values, isnull);
+	reader->in_gate = false;
+	return reader->passed;
+}
+
 /* Decodes a row step by step, until a step of the gate hides the row. */
 static void
 decode_behind_gate(WcReader *reader, WcClientScan *scan, const Bitmapset *keys, Datum *values, bool *isnull)
@@ -250,8 +262,7 @@ decode_behind_gate(WcReader *reader, WcClientScan *scan, const Bitmapset *keys, 
 	{
 		reader->gated = gate->steps[i].attrs;
 		decode_stage(reader, STAGE_GATE, keys, cells, ncells, values, isnull);
-		reader->passed = gate->passes(gate->arg, i, values, isnull);
-		if (!reader->passed)
+		if (!passes(reader, i, values, isnull))
 			return;
 		reader->gated = gate->steps[i].done;
 	}
@@ -396,8 +407,7 @@ decode_cell_behind_gate(WcReader *reader, const WcCell *cell, Datum *values, boo
 	{
 		reader->gated = gate->steps[i].attrs;
 		decode_cell(reader, STAGE_GATE, cell, values, isnull);
-		reader->passed = gate->passes(gate->arg, i, values, isnull);
-		if (!reader->passed)
+		if (!passes(reader, i, values, isnull))
 			return;
 		reader->gated = gate->steps[i].done;
 	}
@@ -473,6 +483,12 @@ wc_reader_set_gate(WcReader *reader, const WcGate *gate)
 		if (wc_filter_in_key(reader->wrel, att) || reader->wrel->columns[att].role == WC_ROLE_RAW_KEY)
 			reader->filter_keys = bms_add_member(reader->filter_keys, att);
 	}
+}
+
+bool
+wc_reader_in_gate(const WcReader *reader)
+{
+	return reader->in_gate;
 }
 
 bool

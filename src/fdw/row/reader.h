@@ -84,6 +84,9 @@ typedef struct WcGate
  * which the reader was made. */
 extern void wc_reader_set_gate(WcReader *reader, const WcGate *gate);
 
+/* Is a condition of the gate being evaluated, or has it raised an error? */
+extern bool wc_reader_in_gate(const WcReader *reader);
+
 /* Did the last row pass the gate?  In a row that did not pass, most columns are NULL. */
 extern bool wc_reader_passed(const WcReader *reader);
 

@@ -61,6 +61,7 @@ struct WcReader
 	const WcGate *gate;			/* NULL: rows are decoded at once */
 	const Bitmapset *gated;		/* columns of the current step of the gate, or of all steps */
 	bool		passed;
+	bool		in_gate;		/* a condition of the gate is being evaluated */
 	bool		stay;			/* short values of the current row stay in its block */
 
 	/* layout cell */

@@ -163,7 +163,7 @@ compare_rows(const void *a, const void *b)
 }
 
 /* Reads a row into `work`; false: the row cannot be decoded.  Its error is raised when a Scan for its key alone
- * reads the row. */
+ * reads the row.  (That of a condition of the gate is raised at once: the condition may have run any function.) */
 static bool
 read_row(WcPrefetch *prefetch, WcReader *reader, WcClientScan *scan, bool *more)
 {
@@ -175,7 +175,7 @@ read_row(WcPrefetch *prefetch, WcReader *reader, WcClientScan *scan, bool *more)
 	}
 	PG_CATCH();
 	{
-		if (!wc_ahead_defers())
+		if (wc_reader_in_gate(reader) || !wc_ahead_defers())
 			PG_RE_THROW();
 		FlushErrorState();
 		MemoryContextSwitchTo(prefetch->work);

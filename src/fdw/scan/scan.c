@@ -125,7 +125,7 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 		if (state->mark != NULL || state->lock != NULL)
 			wc_client_rouse(state->resources.wrel->desc);
 	}
-	if (state->plan.lookahead >= 0)
+	if (state->plan.lookahead >= 0 && !wc_scangate_runs_functions(state->gate))
 	{
 		state->lookahead = wc_lookahead_find(node->ss.ps.state, state->plan.lookahead);
 		state->prefetch = wc_prefetch_create(state->resources.wrel, RelationGetDescr(node->ss.ss_currentRelation));

@@ -8,7 +8,9 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
+#include "access/transam.h"
 #include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
 #include "optimizer/optimizer.h"
 #include "utils/rel.h"
@@ -21,6 +23,7 @@ struct WcScanGate
 	WcGate		gate;
 	ForeignScanState *node;
 	ExprState **conditions;		/* [gate.nsteps] */
+	bool		runs_functions;
 	int			nlocal;			/* the first ones are local; the engine decides the others, if it can */
 };
 
@@ -70,6 +73,23 @@ passes(void *arg, int step, const Datum *values, const bool *isnull)
 	return pass;
 }
 
+static bool
+is_foreign(Oid function, void *context)
+{
+	return function >= FirstNormalObjectId;
+}
+
+static bool
+runs_functions(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, CoerceToDomain) || IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) ||
+		check_functions_in_node(node, is_foreign, NULL))
+		return true;
+	return expression_tree_walker(node, runs_functions, context);
+}
+
 static void
 add_step(WcScanGate *gate, Expr *condition)
 {
@@ -83,6 +103,7 @@ add_step(WcScanGate *gate, Expr *condition)
 
 	step->attrs = bms_difference(columns, before);
 	step->done = bms_union(columns, before);
+	gate->runs_functions |= runs_functions((Node *) condition, NULL);
 	gate->conditions[n] = ExecInitQual(list_make1(condition), &node->ss.ps);
 }
 
@@ -123,6 +144,12 @@ wc_scangate_create(ForeignScanState *node, const WcScanPlan *plan)
 	if (local != NIL && comes_through(node->ss.ps.state))
 		node->ss.ps.qual = ExecInitQual(list_copy_tail(fscan->scan.plan.qual, plan->nbarriers), &node->ss.ps);
 	return gate;
+}
+
+bool
+wc_scangate_runs_functions(const WcScanGate *gate)
+{
+	return gate != NULL && gate->runs_functions;
 }
 
 const WcGate *

@@ -20,6 +20,10 @@ typedef struct WcScanGate WcScanGate;
  */
 extern WcScanGate *wc_scangate_create(ForeignScanState *node, const WcScanPlan *plan);
 
+/* Does the gate run functions that are not PostgreSQL's own?  They may fail, or have effects, so that a row should not go
+ * through the gate before it is asked for.  gate may be NULL. */
+extern bool wc_scangate_runs_functions(const WcScanGate *gate);
+
 /* The gate for a reader; recheck: clauses that the engine should have decided must be evaluated on each row.  gate
  * may be NULL. */
 extern const WcGate *wc_scangate_for(WcScanGate *gate, bool recheck);
