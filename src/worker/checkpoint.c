@@ -346,7 +346,7 @@ wc_checkpoint_finish(void)
 		return;
 	drain();
 	/* A store that is ahead of its node makes no image, which would be ahead of its position. */
-	if (wc_engine_applied_position(checkpoint.engine) <= wc_feed_position())
+	if (!wc_feed_is_broken() && wc_engine_applied_position(checkpoint.engine) <= wc_feed_position())
 		begin(InvalidXLogRecPtr, InvalidXLogRecPtr, true);	/* may fail: the log keeps the transactions that could not be applied */
 	drain();
 	checkpoint.server = NULL;

@@ -33,6 +33,9 @@ static WcServer *server;
 static WcFollower *follower;
 static uint64 oldest_running;
 
+/* An error has come while the log was read.  Records may be lost behind it, so nothing more may be read, nor a mark be made. */
+static bool broken;
+
 static void
 check(WcStatus status, const WcError *err)
 {
@@ -122,6 +125,7 @@ wc_feed_start(WcEngine *e, WcServer *s, XLogRecPtr from)
 	server = s;
 	follower = wc_follower_start(&ops, NULL, wc_engine_store_id(engine), from);
 	atomic_store(&wc_following()->read_upto, from);
+	broken = false;
 }
 
 static bool
@@ -137,8 +141,14 @@ is_full(void)
 bool
 wc_feed_run(void)
 {
-	bool		more = !is_full() && wc_follower_run(follower, RUN_BYTES);
+	bool		more = false;
 
+	if (broken)
+		return false;
+	broken = true;
+	if (!is_full())
+		more = wc_follower_run(follower, RUN_BYTES);
+	broken = false;
 	atomic_store(&wc_following()->read_upto, wc_follower_position(follower));
 	return more;
 }
@@ -162,6 +172,12 @@ wc_feed_run_to_end(void)
 						 wc_shmem_wait_event(WC_WAIT_ENGINE_MAIN));
 	}
 	return true;
+}
+
+bool
+wc_feed_is_broken(void)
+{
+	return broken;
 }
 
 XLogRecPtr

@@ -26,6 +26,9 @@ extern bool wc_feed_run(void);
  * wc_server_stalled gives the reason. */
 extern bool wc_feed_run_to_end(void);
 
+/* Has an error ended the reading?  The log must be read again from the last mark, by the next engine. */
+extern bool wc_feed_is_broken(void);
+
 /* The position up to which records have been handed to the server. */
 extern XLogRecPtr wc_feed_position(void);
 

@@ -597,6 +597,68 @@ limits_are_kept(void **state)
 	wc_locktable_free(table);
 }
 
+/* SKIP LOCKED: the statement turns to another table, of which it wants all, too. */
+static void
+who_wants_another_table_lets_others_into_the_first(void **state)
+{
+	WcLockTable *table = make_table();
+	WcLockOwner *a = wc_lock_enter(table, 1),
+			   *b = wc_lock_enter(table, 2),
+			   *c = wc_lock_enter(table, 3);
+
+	(void) state;
+	assert_int_equal(acquire(table, b, 2, 1, S("b's")), 0);
+	assert_int_equal(acquire(table, b, 2, 2, S("b's")), 0);
+	acquire_range(table, a, 1, 1, 0, WC_ROW_LOCKS_MAX);
+	assert_int_equal(acquire(table, a, 1, 1, S("next")), 2);
+	assert_int_equal(acquire(table, c, 3, 1, S("c's")), 1);
+	assert_int_equal(acquire(table, a, 1, 2, S("next")), 2);
+	assert_int_equal(acquire(table, c, 3, 1, S("c's")), 0);
+	assert_int_equal(acquire(table, c, 3, 2, S("c's")), 1);
+	wc_lock_release(table, a, 0);
+	assert_int_equal(acquire(table, c, 3, 2, S("c's")), 0);
+	wc_lock_release(table, b, 0);
+	wc_lock_release(table, c, 0);
+	wc_lock_leave(table, a);
+	wc_lock_leave(table, b);
+	wc_lock_leave(table, c);
+	wc_locktable_free(table);
+}
+
+/* When the engine's locks of others have gone, the holder is the transaction that has claimed a row, not the owner that wants the
+ * table: it would wait for itself. */
+static void
+who_wants_the_table_waits_for_claims_too(void **state)
+{
+	void	   *memory = calloc(1, wc_claims_size(1));
+	WcClaims   *claims = wc_claims_init(memory, 42, 1);
+	void	   *places = calloc(1, wc_flight_size(1) + 64);
+	WcFlight   *flight = wc_flight_init(places, 1, 1);
+	WcLockTable *table = wc_locktable_create(claims, flight);
+	WcLockOwner *a = wc_lock_enter(table, 1),
+			   *b = wc_lock_enter(table, 2);
+	bool		added;
+
+	(void) state;
+	wc_claims_reset(claims);
+	wc_claims_open(claims, 5);
+	assert_true(wc_claims_hold(claims, flight, 0, 3, 1, S("c's"), WC_LOCK_EXCLUSIVE, 0, &added));
+	wc_claims_keep_last(claims, 0);
+	assert_int_equal(acquire(table, b, 2, 1, S("b's")), 0);
+	acquire_range(table, a, 1, 1, 0, WC_ROW_LOCKS_MAX);
+	assert_int_equal(acquire(table, a, 1, 1, S("next")), 2);
+	wc_lock_release(table, b, 0);
+	assert_int_equal(acquire(table, a, 1, 1, S("next")), 3);
+	wc_claims_drop_all(claims, 0);
+	assert_int_equal(acquire(table, a, 1, 1, S("next")), 0);
+	wc_lock_release(table, a, 0);
+	wc_lock_leave(table, a);
+	wc_lock_leave(table, b);
+	wc_locktable_free(table);
+	free(memory);
+	free(places);
+}
+
 /* A statement that has waited for the table, and was cancelled, or has got all it wanted. */
 static void
 who_does_not_want_the_table_any_more_lets_others_in(void **state)
@@ -847,6 +909,8 @@ main(void)
 		cmocka_unit_test(many_locks_become_one),
 		cmocka_unit_test(a_table_is_locked_if_nobody_else_is_there),
 		cmocka_unit_test(limits_are_kept),
+		cmocka_unit_test(who_wants_another_table_lets_others_into_the_first),
+		cmocka_unit_test(who_wants_the_table_waits_for_claims_too),
 		cmocka_unit_test(who_does_not_want_the_table_any_more_lets_others_in),
 		cmocka_unit_test(keys_are_counted_in_bytes),
 		cmocka_unit_test(threads_exclude_each_other),

@@ -346,7 +346,7 @@ want(WcLockWork *w, WcLockHolder *holder, WcError *err) WC_REQUIRES(w->part->mut
 	bool		got = false;
 
 	holder->xid = another(w);
-	if (holder->xid == 0 && w->here != NULL && w->here->wanting != NULL)
+	if (holder->xid == 0 && w->here != NULL && w->here->wanting != NULL && w->here->wanting != w->owner)
 		holder->xid = w->here->wanting_xid;
 	if (!make_table(w))
 		return no_memory(err);
@@ -400,6 +400,8 @@ wc_lock_acquire(WcLockTable *table, WcLockOwner *owner, const WcLockRequest *req
 		{
 			relieved = true;
 			relieve(table, owner);
+			if (owner->wanting && owner->wants != request->table_id)
+				wc_lock_stop_wanting(table, owner, 0);	/* it has turned to another table */
 			continue;
 		}
 		if (owner->wanting && status == WC_OK && holder->xid == 0)
