@@ -93,10 +93,21 @@ note_gone(WcStatus status, const char *text)
 	close_connection();
 }
 
+/* An engine marks its segments when it ends.  One that could not is known by its successor. */
 static bool
 segment_gone(void)
 {
-	return atomic_load(&conn.segment->state) == WC_SEGMENT_GONE;
+	return atomic_load(&conn.segment->state) == WC_SEGMENT_GONE ||
+		(conn.ready && wc_flight_generation(wc_places()) != conn.generation);
+}
+
+static void
+note_segment_gone(void)
+{
+	if (atomic_load(&conn.segment->state) == WC_SEGMENT_GONE)
+		note_gone((WcStatus) conn.segment->gone_status, conn.segment->gone_text);
+	else
+		note_gone(WC_SHUTDOWN, "the widecol engine has ended");
 }
 
 /* Is there a segment whose engine has not stopped? */
@@ -122,7 +133,7 @@ void
 wc_connection_raise_lost(void)
 {
 	if (conn.dsm != NULL && segment_gone())
-		note_gone((WcStatus) conn.segment->gone_status, conn.segment->gone_text);
+		note_segment_gone();
 	ereport(ERROR,
 			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 			 errmsg("the widecol engine that had writes, locks or snapshots of this transaction has gone"),
@@ -291,7 +302,7 @@ wc_connection_receive(uint64 id)
 			return NULL;
 		if (!wait_for(0, id))
 		{
-			note_gone((WcStatus) conn.segment->gone_status, conn.segment->gone_text);
+			note_segment_gone();
 			return NULL;
 		}
 	}
@@ -313,7 +324,7 @@ drain(uint64 id)
 		else if (!wait_amid(0, true))
 		{
 			if (conn.dsm != NULL)
-				note_gone((WcStatus) conn.segment->gone_status, conn.segment->gone_text);
+				note_segment_gone();
 			return;
 		}
 	}
@@ -385,7 +396,7 @@ send_frame(WcSlice tail, WcSend how)
 		return true;
 	}
 	if (conn.dsm != NULL && segment_gone())
-		note_gone((WcStatus) conn.segment->gone_status, conn.segment->gone_text);
+		note_segment_gone();
 	else if (conn.dsm != NULL)
 		note_gone(WC_CORRUPT, "positions of a session's ring make no sense");
 	return false;
@@ -400,7 +411,7 @@ wc_connection_send_with(uint8 type, uint8 flags, WcSlice tail, WcSend how)
 	if (!attached())
 	{
 		if (conn.dsm != NULL)
-			note_gone((WcStatus) conn.segment->gone_status, conn.segment->gone_text);
+			note_segment_gone();
 		wc_connection_raise_gone();
 	}
 	if (wc_frame_finish(&conn.message, type, flags, conn.last_id + 1, &err) != WC_OK)
@@ -587,7 +598,7 @@ wait_for_service(WcShmem *shmem, WcSlot *slot)
 			return true;
 		if (state == WC_SEGMENT_GONE)
 		{
-			note_gone((WcStatus) conn.segment->gone_status, conn.segment->gone_text);
+			note_segment_gone();
 			wc_connection_raise_gone();
 		}
 		if (wc_channel_refused(slot, conn.dsm))
