@@ -306,8 +306,6 @@ inspect_entry(Inspection *n, WcSlice key, WcSlice value, size_t *ntables)
 	WcTableDesc desc;
 	WcError		err;
 
-	if (key.len == 0 || key.data[0] != WC_METAKEY_TABLE)
-		return;
 	(*ntables)++;
 	text[0] = '\0';
 	if (wc_table_desc_decode(value, &arena, &desc, &err) != WC_OK)
@@ -319,25 +317,29 @@ inspect_entry(Inspection *n, WcSlice key, WcSlice value, size_t *ntables)
 	wc_arena_free(&arena);
 }
 
-/* With the write mutex locked, so that the catalog in memory and the stored one are of the same moment. */
+/* With the write mutex locked, so that the catalog in memory and the stored one are of the same moment.  Only the tables' keys are
+ * read: before them may be gigabytes of pieces of transactions. */
 static void
 inspect_catalog(Inspection *n)
 {
 	rocksdb_readoptions_t *options = careful_options();
 	rocksdb_iterator_t *it;
+	const uint8_t tables = WC_METAKEY_TABLE;
 	size_t		ntables = 0;
 	bool		differs;
 	char	   *error = NULL;
 
 	pthread_mutex_lock(&n->engine->write_mutex);
 	it = wc_rocks_create_iterator(n->engine->db, options, n->engine->meta);
-	for (wc_rocks_iter_seek_to_first(it); rocksdb_iter_valid(it); wc_rocks_iter_next(it))
+	for (wc_rocks_iter_seek(it, (const char *) &tables, 1); rocksdb_iter_valid(it); wc_rocks_iter_next(it))
 	{
 		size_t		klen,
 					vlen;
 		const char *key = rocksdb_iter_key(it, &klen);
 		const char *value = rocksdb_iter_value(it, &vlen);
 
+		if (klen == 0 || (uint8_t) key[0] != tables)
+			break;
 		inspect_entry(n, wc_slice(key, klen), wc_slice(value, vlen), &ntables);
 	}
 	rocksdb_iter_get_error(it, &error);

@@ -156,13 +156,14 @@ work_out(WcPass *p, WcError *err)
 {
 	WcMutex    *mutex = &p->store->engine->write_mutex;
 	WcSift		sift = {.store = p->store,.step = &p->step,.keys_max = p->keys_max,.cancel = p->options.cancel};
-	WcStatus	status = wc_sift_row(p->store, wc_buf_slice(&p->at), &p->work.first_row, err);
+	WcStatus	status;
 
+	end_watch(p);				/* commits read first_row as long as the watch is on */
+	status = wc_sift_row(p->store, wc_buf_slice(&p->at), &p->work.first_row, err);
 	if (status != WC_OK)
 		return status;
 	set_step(p);
 	pthread_mutex_lock(mutex);
-	wc_rangewatch_end(&p->work.watch);
 	wc_rangewatch_begin(&p->work.watch, p->store, wc_buf_slice(&p->work.first_row));
 	pthread_mutex_unlock(mutex);
 	status = wc_sift(&sift, &p->work.sifted, err);

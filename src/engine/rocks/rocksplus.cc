@@ -427,7 +427,12 @@ public:
 	void OnFlushBegin(rocksdb::DB *, const rocksdb::FlushJobInfo &info) override { works_on(info.cf_name); }
 	void OnFlushCompleted(rocksdb::DB *, const rocksdb::FlushJobInfo &) override { works_on(""); }
 	void OnCompactionBegin(rocksdb::DB *, const rocksdb::CompactionJobInfo &info) override { works_on(info.cf_name); }
-	void OnCompactionCompleted(rocksdb::DB *, const rocksdb::CompactionJobInfo &) override { works_on(""); }
+	/* RocksDB calls it before OnBackgroundError, which names the family */
+	void OnCompactionCompleted(rocksdb::DB *, const rocksdb::CompactionJobInfo &info) override
+	{
+		if (info.status.ok())
+			works_on("");
+	}
 
 	void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status *status) override
 	{

@@ -135,8 +135,9 @@ wc_deadruns_forget(WcDeadRuns *d, int64_t last_ts)
 {
 	pthread_mutex_lock(&d->mutex);
 	drop_all(d);
-	if (last_ts > d->lost_ts)
-		d->lost_ts = last_ts;
+	/* a scan whose snapshot has this very last_ts may have begun before */
+	if (last_ts >= d->lost_ts)
+		d->lost_ts = last_ts + 1;
 	pthread_mutex_unlock(&d->mutex);
 }
 

@@ -57,7 +57,8 @@ extern void wc_deadruns_destroy(WcDeadRuns *runs);
 /* The commit with this timestamp is writing the row, and no reader can see the write yet. */
 extern void wc_deadruns_note(WcDeadRuns *runs, WcSlice row, int64_t ts);
 
-/* Forgets all runs.  last_ts: no commit has a greater timestamp yet. */
+/* Forgets all runs, also those that scans with snapshots up to now will find.  last_ts: no commit has a greater timestamp yet.
+ * Before a write, of which deadruns.c is not told the rows, becomes visible. */
 extern void wc_deadruns_forget(WcDeadRuns *runs, int64_t last_ts);
 
 /* A scan has met many dead rows: from now on writes are noted. */

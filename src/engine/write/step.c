@@ -117,6 +117,7 @@ write_step(WcEngine *engine, uint64_t position, WcStore *store, const WcMarks *m
 	{
 		watch_rows(engine, store, sifted);
 		wc_watch_begin(engine);
+		wc_rangewatch_store(store);
 	}
 	wc_recentrows_forget(&engine->recent);
 	status = wc_health_write(&engine->health, engine->write_options, batch, what, err);
@@ -131,10 +132,7 @@ write_step(WcEngine *engine, uint64_t position, WcStore *store, const WcMarks *m
 		wc_scancache_open(&store->scancache, rocksdb_get_latest_sequence_number(engine->db));
 	}
 	if (shows)
-	{
-		wc_rangewatch_store(store);
 		wc_watch_end(engine);
-	}
 	return status;
 }
 
