@@ -31,6 +31,7 @@ extern PGDLLEXPORT void _PG_init(void);
 static char *data_directory;
 static char *new_store;
 static char *accept_store;
+static int	accept_damage;
 static int	block_cache_kb;
 static int	get_cache_kb;
 static int	write_buffer_kb;
@@ -104,6 +105,11 @@ define_engine_settings(void)
 							   "The id of that store. It gets another id, so that it is done once.",
 							   &accept_store, "",
 							   PGC_SIGHUP, GUC_SUPERUSER_ONLY | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("widecol.accept_damage",
+							"Gives up changes of rows of a stored table that are damaged, so that the engine can go on.",
+							"The number of that table, from the error's hint. 0: of none.",
+							&accept_damage, 0, 0, INT_MAX,
+							PGC_SIGHUP, GUC_SUPERUSER_ONLY | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("widecol.block_cache_size",
 							"Sets the memory in which the engine caches blocks of stored tables.",
 							"It is shared by all sessions and all tables.",

@@ -518,6 +518,12 @@ wc_engine_close(WcEngine *engine)
 
 /* --- counters --------------------------------------------------------------*/
 
+void
+wc_engine_accept_damage(WcEngine *engine, uint32_t table_id)
+{
+	atomic_store(&engine->accepts_damage, table_id);
+}
+
 uint64_t
 wc_engine_void_operations(WcEngine *engine)
 {

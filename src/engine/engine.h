@@ -379,6 +379,9 @@ typedef struct WcUpkeep
  * must have all signals blocked: this function may start a thread. */
 extern WcStatus wc_engine_set_upkeep(WcEngine *engine, const WcUpkeep *settings, WcError *err) WC_WARN_UNUSED;
 
+/* From now on changes of this table's rows that cannot be applied, since the rows are damaged, are void.  table_id 0: of no table. */
+extern void wc_engine_accept_damage(WcEngine *engine, uint32_t table_id);
+
 /* Approximate bytes and rows of a range; exact if it has few.  Cheap, except that memtables are walked over when they
  * have grown much since the last walk.  Only of these families; nfamilies 0: of all. */
 extern WcStatus wc_engine_estimate(WcEngine *engine, uint32_t table_id, const WcRange *range,

@@ -248,6 +248,7 @@ open_engine(WcError *err)
 		return false;
 	}
 	atomic_store(&wc_following()->store, wc_engine_store_id(engine));
+	wc_engine_accept_damage(engine, (uint32_t) int_setting("widecol.accept_damage"));
 	return start_server(err) && wc_start_following(engine, server, err);
 }
 
@@ -416,6 +417,7 @@ keep_up(void)
 		return;
 	as_standby = RecoveryInProgress();
 	set_upkeep(!as_standby);
+	wc_engine_accept_damage(engine, (uint32_t) int_setting("widecol.accept_damage"));
 	wc_server_scan_helpers(server, int_setting("widecol.scan_helpers"));
 	log_ms = int_setting("widecol.log_min_duration");
 	wc_server_log_slow(server, log_ms < 0 ? -1 : log_ms * INT64CONST(1000));

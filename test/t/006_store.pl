@@ -245,6 +245,38 @@ $node->start;
 is($node->safe_psql('postgres', $count), $all, 'and with the file all is there');
 is($node->safe_psql('postgres', 'SELECT * FROM widecol.check_store()'), '', 'check_store finds no damage');
 
+# --- a change of a damaged row -----------------------------------------------------
+# It is committed, and cannot be applied, as the row is read for it.
+$node->safe_psql('postgres', q{
+CREATE FOREIGN TABLE lost (k int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (families '{"cf": {"compression": "none"}}');
+INSERT INTO lost SELECT i, 'marked' || i || repeat('z', 200) FROM generate_series(1001, 3000) i;
+SELECT widecol.flush('lost');
+});
+$node->stop('fast');
+my ($marked) = grep { slurp_file($_) =~ /marked2500/ } glob "$live/*.sst";
+my $bytes = slurp_file($marked);
+open my $block, '+<', $marked or die $!;
+seek $block, index($bytes, 'marked2500'), 0;
+print $block 'XXX';
+close $block;
+$node->start;
+$node->safe_psql('postgres', q{BEGIN; INSERT INTO lost VALUES (2500, 'new'), (1001, 'other block'); INSERT INTO safe VALUES (3, 'beside it'); COMMIT});
+$node->psql('postgres', 'SELECT count(*) FROM safe', stderr => \$err);
+like($err, qr/cannot show the last commits: .*"lost".*widecol\.accept_damage = [0-9]+/s, 'a change of a damaged row is told, with a way on');
+my ($table) = $err =~ /accept_damage = ([0-9]+)/;
+$node->append_conf('postgresql.conf', "widecol.accept_damage = $table");
+$node->reload;
+ok($node->poll_query_until('postgres', 'SELECT true FROM safe LIMIT 1'), 'a setting lets the engine go on');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM safe'), '3', 'with the other changes of the commit');
+is($node->safe_psql('postgres', 'SELECT v FROM lost WHERE k = 1001'), 'other block', 'and with that of a row which is not damaged');
+like(slurp_file($node->logfile), qr/operations of the commit at position [0-9]+ that are void: 1; of the first: .*/, 'what is lost is logged');
+$node->stop('fast');
+$node->start;
+$node->safe_psql('postgres', q{SET client_min_messages = warning; DROP FOREIGN TABLE lost; SELECT widecol.drop_table('lost')});
+$node->append_conf('postgresql.conf', 'widecol.accept_damage = 0');
+$node->reload;
+is($node->safe_psql('postgres', 'SELECT * FROM widecol.check_store()'), '', 'then the table can be dropped');
+
 # --- copies ---------------------------------------------------------------------------
 # One that pg_basebackup makes while the engine works has an image, and the log behind it.
 $node->backup('running');

@@ -39,6 +39,7 @@ struct WcEngine
 	_Atomic uint64_t applied;		/* position of the last commit or step */
 	_Atomic uint32_t timeline;		/* of the server's log, as it was read last; 0: not known */
 	_Atomic uint64_t nvoid;			/* operations of commits that were void */
+	_Atomic uint32_t accepts_damage; /* a table's id: changes of its damaged rows are void; 0: no table */
 	size_t		packed_row_max;
 	_Atomic uint64_t nlarge;	/* how many stores have, or had, rows beyond WC_PACKED_ROW_LARGE */
 	size_t		row_together_max;

@@ -95,6 +95,26 @@ pass_over(Apply *a, WcStatus status, const WcError *err)
 	}
 }
 
+/*
+ * A commit to a row that is damaged cannot be applied, nor can all commits behind it, of all tables.  If the file does not come back,
+ * somebody has to say that the change may be lost.
+ */
+static WcStatus
+pass_damage(Apply *a, WcStatus status, WcError *err)
+{
+	if (status != WC_CORRUPT || a->state == NULL)
+		return pass_over(a, status, err);
+	if (atomic_load(&a->engine->accepts_damage) != a->state->id)
+	{
+		wc_error_hint(err, "Put the file back from a copy.  To go on without changes of damaged rows of this stored table, and to drop it: "
+					  "widecol.accept_damage = %" PRIu32 ".", a->state->id);
+		return status;
+	}
+	if (a->nvoid++ == 0)
+		memcpy(a->why, err->message, sizeof(a->why));
+	return WC_OK;
+}
+
 /* --- tables ---------------------------------------------------------------*/
 
 static WcStatus
@@ -214,7 +234,7 @@ finish_row(Apply *a, WcError *err)
 {
 	if (a->writer == NULL)
 		return WC_OK;
-	return pass_over(a, wc_tablewriter_finish_row(a->writer, &a->last_ts, err), err);
+	return pass_damage(a, wc_tablewriter_finish_row(a->writer, &a->last_ts, err), err);
 }
 
 /* Changes that the transaction made before it dropped or truncated the table are void. */
@@ -225,7 +245,7 @@ apply_op(Apply *a, const WcTxnEntry *entry, WcError *err)
 		return WC_OK;
 	if (a->writer == NULL)
 		return pass_over(a, wc_overlay_no_table(entry->table_id, err), err);
-	return pass_over(a, wc_tablewriter_op(a->writer, entry, err), err);
+	return pass_damage(a, wc_tablewriter_op(a->writer, entry, err), err);
 }
 
 /* Rows of a table come in their order. */
