@@ -195,4 +195,22 @@ INSERT INTO verdict SELECT 'salted', k, check_key(k, format('OPTIONS (salt_bucke
 FROM generate_series(1, 20) i, LATERAL (SELECT array_agg(((p).type, (p).pool, (p).options, false)::part) AS k FROM (SELECT p FROM variant ORDER BY md5(i || '-' || id) LIMIT 1 + i % 3) v) x ORDER BY i;
 SELECT place, verdict = 'right' AS right, count(*), min(cardinality(parts)), max(cardinality(parts)) FROM verdict GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT place, verdict, (SELECT string_agg(p.type || ' of ' || p.pool || p.options, ' | ') FROM unnest(parts) p) FROM verdict WHERE verdict <> 'right' ORDER BY 1, 2;
+
+-- text forms do not depend on the session's settings
+CREATE TYPE pair AS (a text[], b timestamptz);
+CREATE FOREIGN TABLE forms (k regclass OPTIONS (rowkey '1', encoding 'text'), t text[], p pair, ps pair[]) SERVER widecol OPTIONS (table 'codecs_forms');
+INSERT INTO forms VALUES ('pg_class', '{a,NULL,"NULL"}', ROW('{x,NULL}', '2026-01-01 00:00:00+00')::pair, ARRAY[ROW('{NULL}', NULL)::pair, NULL]);
+CREATE TABLE before AS SELECT "row", qualifier, value FROM widecol.scan('codecs_forms');
+SET array_nulls = off;
+SET quote_all_identifiers = on;
+SET timezone = 'Asia/Tokyo';
+INSERT INTO forms SELECT k, t, p, ps FROM forms;
+SELECT k, t[2] IS NULL AS a_null, (p).a[2] IS NULL AS in_a_row, ps[2] IS NULL AS a_null_row FROM forms WHERE k = 'pg_class'::regclass;
+SELECT count(*) FROM forms;
+SELECT "row", qualifier, value FROM widecol.scan('codecs_forms') EXCEPT SELECT * FROM before;
+RESET array_nulls;
+RESET quote_all_identifiers;
+RESET timezone;
+DROP FOREIGN TABLE forms;
+SELECT widecol.drop_table('codecs_forms');
 DROP SCHEMA codecs CASCADE;

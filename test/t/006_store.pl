@@ -257,7 +257,7 @@ my ($marked) = grep { slurp_file($_) =~ /marked2500/ } glob "$live/*.sst";
 my $bytes = slurp_file($marked);
 open my $block, '+<', $marked or die $!;
 seek $block, index($bytes, 'marked2500'), 0;
-print $block 'XXX';
+print $block 'bad';
 close $block;
 $node->start;
 $node->safe_psql('postgres', q{BEGIN; INSERT INTO lost VALUES (2500, 'new'), (1001, 'other block'); INSERT INTO safe VALUES (3, 'beside it'); COMMIT});

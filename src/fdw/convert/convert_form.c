@@ -7,19 +7,26 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/transam.h"
 #include "access/tupdesc.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "pgtime.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/bytea.h"
 #include "utils/date.h"
 #include "utils/datetime.h"
 #include "utils/float.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
+#include "utils/xml.h"
 
 #include "fdw/convert/convert_internal.h"
 
@@ -34,7 +41,11 @@ enum
 	GUARD_BYTEA = 0x10,
 	GUARD_MONEY = 0x20,
 	GUARD_NAMES = 0x40,
-	GUARD_ALL = 0x7F
+	GUARD_ARRAY = 0x80,
+	GUARD_XML = 0x100,
+
+	/* a type of an extension may depend on any of these */
+	GUARD_EXTENSION = GUARD_DATE | GUARD_ZONE | GUARD_INTERVAL | GUARD_FLOAT | GUARD_BYTEA | GUARD_ARRAY | GUARD_XML
 };
 
 static bool
@@ -68,6 +79,24 @@ bytea_is_set(void)
 }
 
 static bool
+array_is_set(void)
+{
+	return Array_nulls;
+}
+
+static bool
+xml_is_set(void)
+{
+	return xmloption == XMLOPTION_CONTENT;
+}
+
+static bool
+quote_is_set(void)
+{
+	return !quote_all_identifiers;
+}
+
+static bool
 never_set(void)
 {
 	return false;
@@ -86,8 +115,31 @@ static const struct
 	{GUARD_FLOAT, "extra_float_digits", "1", float_is_set},
 	{GUARD_BYTEA, "bytea_output", "hex", bytea_is_set},
 	{GUARD_MONEY, "lc_monetary", "C", never_set},
-	{GUARD_NAMES, "search_path", "pg_catalog", never_set}
+	{GUARD_NAMES, "search_path", "pg_catalog", never_set},
+	{GUARD_NAMES, "quote_all_identifiers", "off", quote_is_set},
+	{GUARD_ARRAY, "array_nulls", "on", array_is_set},
+	{GUARD_XML, "xmloption", "content", xml_is_set}
 };
+
+/* The name of the function of PostgreSQL's which this function is; NULL: none. */
+static char *
+internal_source(Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	char	   *source = NULL;
+
+	if (!HeapTupleIsValid(tuple))
+		return NULL;
+	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == INTERNALlanguageId)
+	{
+		bool		isnull;
+		Datum		prosrc = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
+
+		source = isnull ? NULL : TextDatumGetCString(prosrc);
+	}
+	ReleaseSysCache(tuple);
+	return source;
+}
 
 static int
 guards_of_row(Oid type)
@@ -104,6 +156,25 @@ guards_of_row(Oid type)
 	}
 	ReleaseTupleDesc(desc);
 	return guards;
+}
+
+/* Does a type of an extension have the text forms of text (citext, say)? */
+static bool
+reads_as_text(Oid type)
+{
+	Oid			in;
+	Oid			out;
+	Oid			ioparam;
+	bool		is_varlena;
+	const char *source;
+
+	getTypeInputInfo(type, &in, &ioparam);
+	getTypeOutputInfo(type, &out, &is_varlena);
+	source = internal_source(in);
+	if (source == NULL || strcmp(source, "textin") != 0)
+		return false;
+	source = internal_source(out);
+	return source != NULL && strcmp(source, "textout") == 0;
 }
 
 /* Types that are not made of other types. */
@@ -134,6 +205,8 @@ guards_of_scalar(Oid type)
 			return GUARD_BYTEA;
 		case MONEYOID:
 			return GUARD_MONEY;
+		case XMLOID:
+			return GUARD_XML;
 		case REGPROCOID:
 		case REGPROCEDUREOID:
 		case REGOPEROID:
@@ -145,8 +218,7 @@ guards_of_scalar(Oid type)
 		case REGDICTIONARYOID:
 			return GUARD_NAMES;
 		default:
-			/* an extension's type may depend on any setting */
-			return type < FirstNormalObjectId ? 0 : GUARD_ALL;
+			return type < FirstNormalObjectId || reads_as_text(type) ? 0 : GUARD_EXTENSION;
 	}
 }
 
@@ -170,7 +242,7 @@ wc_form_guards(Oid type)
 			return 0;
 		default:
 			element = get_element_type(type);
-			return OidIsValid(element) ? wc_form_guards(element) : guards_of_scalar(type);
+			return OidIsValid(element) ? GUARD_ARRAY | wc_form_guards(element) : guards_of_scalar(type);
 	}
 }
 

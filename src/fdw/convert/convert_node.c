@@ -96,6 +96,7 @@ wc_nested_create(Oid type, int32 typmod, const List *labels, bool as_key)
 			node->members = palloc(sizeof(WcNested *));
 			node->members[0] = wc_nested_create(get_element_type(node->type), typmod, labels, as_key);
 			get_typlenbyvalalign(get_element_type(node->type), &node->len, &node->byval, &node->align);
+			node->guards = wc_form_guards(TEXTARRAYOID);	/* it is read and written as one */
 			break;
 		case WC_NESTED_RANGE:
 		case WC_NESTED_MULTIRANGE:
@@ -150,6 +151,7 @@ wc_nested_guards(WcNested *node)
 		case WC_NESTED_ENUM:
 			return node->guards;
 		case WC_NESTED_ARRAY:
+			return node->guards | wc_nested_guards(node->members[0]);
 		case WC_NESTED_RANGE:
 		case WC_NESTED_MULTIRANGE:
 			return wc_nested_guards(node->members[0]);

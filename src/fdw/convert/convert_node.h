@@ -32,7 +32,8 @@ struct WcNested
 	/* SCALAR, ENUM */
 	FmgrInfo	out_fn;
 	WcInput		in;
-	int			guards;
+
+	int			guards;			/* SCALAR, ENUM; ARRAY: but for those of its members */
 
 	/* ARRAY, RANGE, MULTIRANGE: one; ROW: [tupdesc->natts], NULL for dropped attributes */
 	WcNested  **members;
