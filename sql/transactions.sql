@@ -432,3 +432,17 @@ DROP TABLE x_first, x_second;
 DROP FUNCTION x_caught;
 DROP FOREIGN TABLE x;
 SELECT widecol.drop_table('x');
+
+-- a SERIALIZABLE transaction that has failed takes no snapshot when it ends
+SET default_transaction_isolation = 'serializable';
+BEGIN;
+SELECT 1 / 0;
+ROLLBACK;
+SHOW work_mem;
+BEGIN;
+SELECT 1 / 0;
+ROLLBACK AND CHAIN;
+SELECT 1 / 0;
+ROLLBACK;
+SHOW work_mem;
+RESET default_transaction_isolation;

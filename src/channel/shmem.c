@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/twophase.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "storage/ipc.h"
@@ -45,12 +46,18 @@ getcache_size(uint64 bytes)
 	return add_size(wc_getcache_size(bytes, (uint32) MaxBackends), GETCACHE_ALIGNMENT);
 }
 
+static Size
+written_size(void)
+{
+	return wc_written_size((uint32) MaxBackends, (uint32) max_prepared_xacts);
+}
+
 void
 wc_shmem_request(uint64 getcache_bytes)
 {
 	RequestAddinShmemSpace(shmem_bytes());
 	RequestAddinShmemSpace(getcache_size(getcache_bytes));
-	RequestAddinShmemSpace(wc_written_size());
+	RequestAddinShmemSpace(written_size());
 	RequestNamedLWLockTranche(WRITTEN_NAME, 1);
 }
 
@@ -103,9 +110,9 @@ wc_shmem_startup(uint64 getcache_bytes)
 	getcache = find_getcache(getcache_bytes, &found);
 	if (!found)
 		(void) wc_getcache_init(getcache, getcache_bytes, (uint32) MaxBackends);	/* the system has zeroed it */
-	written = ShmemInitStruct(WRITTEN_NAME, wc_written_size(), &found);
+	written = ShmemInitStruct(WRITTEN_NAME, written_size(), &found);
 	if (!found)
-		(void) wc_written_init(written);
+		(void) wc_written_init(written, (uint32) MaxBackends, (uint32) max_prepared_xacts);
 	written_lock = &GetNamedLWLockTranche(WRITTEN_NAME)->lock;
 	LWLockRelease(AddinShmemInitLock);
 	if (!IsUnderPostmaster)

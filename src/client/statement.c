@@ -271,9 +271,9 @@ on_process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 
 	/*
 	 * The executor does not start for COPY, but for the query of a COPY TO and for queries of triggers.  A SERIALIZABLE transaction
-	 * that begins with DDL gets an id, and then its snapshot is fixed.
+	 * that begins with DDL gets an id, and then its snapshot is fixed.  A failed transaction, which only ends, takes nothing any more.
 	 */
-	if (IsolationUsesXactSnapshot() && ActiveSnapshotSet() && !IsParallelWorker() &&
+	if (IsolationUsesXactSnapshot() && !IsAbortedTransactionBlockState() && ActiveSnapshotSet() && !IsParallelWorker() &&
 		(IsA(stmt, CopyStmt) || (IsolationIsSerializable() && has_no_query(stmt))))
 		take_transactions(GetActiveSnapshot(), false);
 	if (IsA(stmt, CopyStmt))

@@ -148,6 +148,7 @@ on_xact(XactEvent event, void *arg)
 		case XACT_EVENT_PRE_PREPARE:
 			refuse_prepare();
 			commit_batch(true);
+			wc_serial_prepare();
 			break;
 		case XACT_EVENT_COMMIT:
 			wc_stream_committed();

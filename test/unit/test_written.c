@@ -18,10 +18,10 @@
 static int
 set_up(void **state)
 {
-	void	   *memory = calloc(1, wc_written_size());
+	void	   *memory = calloc(1, wc_written_size(3, 2));
 
 	assert_non_null(memory);
-	*state = wc_written_init(memory);
+	*state = wc_written_init(memory, 3, 2);
 	return seed(state);
 }
 
@@ -139,6 +139,13 @@ many_writers_are_found_in_parts(void **state)
 		assert_int_equal(met[xid], xid >= 100);
 }
 
+/* Of transactions with this id and greater ones. */
+static bool
+is_forgotten(const WcWritten *w, uint64_t since)
+{
+	return wc_written_forgotten(w, &(WcWrittenSearch) {.since = since});
+}
+
 static void
 what_is_overwritten_is_known_to_be_missing(void **state)
 {
@@ -149,11 +156,83 @@ what_is_overwritten_is_known_to_be_missing(void **state)
 	for (uint64_t i = 1; i < WC_WRITTEN_MAX; i++)
 		wc_written_row(w, 5 + i, 1, S("row"));
 	assert_true(finds(w, &first, 5));
-	assert_false(wc_written_forgotten(w, 5));
+	assert_false(is_forgotten(w, 5));
 	wc_written_row(w, 5 + WC_WRITTEN_MAX, 1, S("row"));
 	assert_false(finds(w, &first, 5));
-	assert_true(wc_written_forgotten(w, 5));
-	assert_false(wc_written_forgotten(w, 7));
+	assert_true(is_forgotten(w, 5));
+	assert_false(is_forgotten(w, 7));
+}
+
+static uint64_t running;
+
+static bool
+runs(uint64_t xid)
+{
+	return xid == running;
+}
+
+/* A reader that asks before it takes its snapshot need not know the notes of transactions that had ended by then. */
+static void
+notes_before_all_that_run_do_not_matter(void **state)
+{
+	WcWritten  *w = *state;
+	WcRange		row = point(S("row"));
+	WcWrittenSearch search = {.table_id = 1,.nranges = 1,.ranges = &row,.own = 1};
+	uint64_t	writers[WC_WRITERS_MAX];
+
+	wc_written_begin(w, 0);
+	wc_written_row(w, 5, 1, S("row"));
+	assert_int_equal(wc_written_floor(w, runs), 0);
+	wc_written_end(w, 0);
+	assert_int_equal(wc_written_floor(w, runs), 1);
+	wc_written_begin(w, 2);
+	wc_written_row(w, 6, 1, S("row"));
+	wc_written_begin(w, 2);
+	wc_written_row(w, 6, 1, S("row"));
+	wc_written_begin(w, 1);
+	wc_written_row(w, 7, 1, S("row"));
+	search.floor = wc_written_floor(w, runs);
+	assert_int_equal(search.floor, 1);
+	search.at = WC_WRITTEN_NEWEST;
+	assert_int_equal(wc_written_find(w, &search, writers), 2);
+
+	/* prepared transactions run on; there is room for two */
+	running = 6;
+	wc_written_prepare(w, 2, 6, runs);
+	wc_written_end(w, 2);
+	assert_int_equal(wc_written_floor(w, runs), 1);
+	wc_written_prepare(w, 0, 8, runs);	/* it has made no note */
+	running = 0;
+	assert_int_equal(wc_written_floor(w, runs), 3);
+	wc_written_end(w, 1);
+	assert_int_equal(wc_written_floor(w, runs), 4);
+
+	for (uint64_t i = 4; i < WC_WRITTEN_MAX + 1; i++)
+		wc_written_row(w, 8, 1, S("other"));
+	assert_false(wc_written_forgotten(w, &search));
+	wc_written_row(w, 8, 1, S("other"));
+	assert_true(wc_written_forgotten(w, &search));
+}
+
+static bool
+all_run(uint64_t xid)
+{
+	return true;
+}
+
+static void
+more_prepared_transactions_than_there_is_room_for(void **state)
+{
+	WcWritten  *w = *state;
+
+	for (uint64_t xid = 5; xid < 8; xid++)
+	{
+		wc_written_begin(w, 0);
+		wc_written_row(w, xid, 1, S("row"));
+		wc_written_prepare(w, 0, xid, all_run);
+		wc_written_end(w, 0);
+		assert_int_equal(wc_written_floor(w, runs), xid < 7 ? xid - 4 : 0);
+	}
 }
 
 int
@@ -164,6 +243,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(no_row_of_a_range_is_missed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(many_writers_are_found_in_parts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_overwritten_is_known_to_be_missing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(notes_before_all_that_run_do_not_matter, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(more_prepared_transactions_than_there_is_room_for, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,7 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/predicate.h"
+#include "storage/procarray.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -48,6 +49,11 @@ typedef struct Writes
 
 static Writes writes[TABLES_MAX];
 static int	nwrites;			/* all that were begun; the i-th is at i % TABLES_MAX */
+static bool noting;				/* the transaction has made notes */
+
+/* The notes that matter to the transaction begin here; known if the transaction asked before its snapshot was taken. */
+static uint64 floor_of_notes;
+static bool floor_is_known;
 
 static Relation
 relation_of(uint32 table_id)
@@ -141,7 +147,7 @@ forgotten(void)
 	ereport(ERROR,
 			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 			 errmsg("could not serialize access due to read/write dependencies among transactions"),
-			 errdetail("Since this transaction began, SERIALIZABLE transactions have written more rows of stored tables than widecol remembers (%d).",
+			 errdetail("Since this transaction, or one beside it, began, SERIALIZABLE transactions have written more rows of stored tables than widecol remembers (%d).",
 					   WC_WRITTEN_MAX),
 			 errhint("The transaction might succeed if retried.")));
 }
@@ -151,9 +157,11 @@ static void
 meet_writers(Relation relation, const WcScan *scan, Snapshot snapshot)
 {
 	WcWrittenSearch search = {
-		.table_id = scan->table_id,.nranges = scan->nranges,.ranges = scan->ranges,.since = full_xid(TransactionXmin),
+		.table_id = scan->table_id,.nranges = scan->nranges,.ranges = scan->ranges,
+		.floor = floor_is_known ? floor_of_notes : 0,.since = floor_is_known ? 0 : full_xid(TransactionXmin),
 		.own = U64FromFullTransactionId(GetTopFullTransactionIdIfAny()),.at = WC_WRITTEN_NEWEST
 	};
+	uint64		oldest = full_xid(TransactionXmin);
 	uint64		writers[WC_WRITERS_MAX];
 	uint64		first;
 	uint32		n;
@@ -167,15 +175,36 @@ meet_writers(Relation relation, const WcScan *scan, Snapshot snapshot)
 		LWLockAcquire(lock, LW_SHARED);
 		first = wc_written_first(written);
 		n = wc_written_find(written, &search, writers);
-		lost = wc_written_forgotten(written, search.since);
+		lost = wc_written_forgotten(written, &search);
 		LWLockRelease(lock);
 		for (uint32 i = 0; i < n; i++)
 			CheckForSerializableConflictOut(relation, (TransactionId) writers[i], snapshot);
 		if (lost)
 			forgotten();
 	} while (n == WC_WRITERS_MAX);
-	if (max_prepared_xacts > 0 && search.since < first)
-		meet_prepared(relation, search.since, snapshot);
+	if (max_prepared_xacts > 0 && oldest < first)
+		meet_prepared(relation, oldest, snapshot);
+}
+
+static bool
+runs(uint64 xid)
+{
+	return TransactionIdIsInProgress(XidFromFullTransactionId(FullTransactionIdFromU64(xid)));
+}
+
+void
+wc_serial_begin(void)
+{
+	LWLock	   *lock;
+	WcWritten  *written;
+
+	if (!IsolationIsSerializable())
+		return;
+	written = wc_shmem_written(&lock);
+	LWLockAcquire(lock, LW_SHARED);
+	floor_of_notes = wc_written_floor(written, runs);
+	LWLockRelease(lock);
+	floor_is_known = true;
 }
 
 void
@@ -221,7 +250,9 @@ note(uint32 table_id, const WcSlice *row)
 	LWLock	   *lock;
 	WcWritten  *written = wc_shmem_written(&lock);
 
+	noting = true;
 	LWLockAcquire(lock, LW_EXCLUSIVE);
+	wc_written_begin(written, wc_shmem_my_process());
 	if (row != NULL)
 		wc_written_row(written, xid, table_id, *row);
 	else
@@ -305,7 +336,26 @@ wc_serial_write_scan(const WcScan *scan)
 }
 
 void
+wc_serial_prepare(void)
+{
+	LWLock	   *lock;
+	WcWritten  *written;
+
+	if (!noting)
+		return;
+	written = wc_shmem_written(&lock);
+	LWLockAcquire(lock, LW_EXCLUSIVE);
+	wc_written_prepare(written, wc_shmem_my_process(), U64FromFullTransactionId(GetTopFullTransactionId()), runs);
+	LWLockRelease(lock);
+}
+
+void
 wc_serial_forget(void)
 {
+	LWLock	   *lock;
+
+	if (noting)
+		wc_written_end(wc_shmem_written(&lock), wc_shmem_my_process());
 	nwrites = 0;
+	noting = floor_is_known = false;
 }

@@ -508,7 +508,10 @@ wc_snapshot_enter_exactly(Snapshot snapshot)
 		WcClientSnapshot *s;
 
 		if (may_renew)
+		{
+			wc_serial_begin();
 			renew(snapshot, attempt < ATTEMPTS_BESIDE_COMMITS);
+		}
 		s = enter(snapshot);
 		if (!may_renew)
 			return true;

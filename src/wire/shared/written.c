@@ -3,6 +3,7 @@
  */
 #include "wire/shared/written.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -25,28 +26,105 @@ typedef struct Note
 	uint8_t		kept[KEPT_MAX];
 } Note;
 
+/* A prepared transaction that has made notes. */
+typedef struct Prepared
+{
+	uint64_t	xid;			/* 0: none */
+	uint64_t	first;			/* its first note */
+} Prepared;
+
 struct WcWritten
 {
 	uint64_t	n;				/* notes that were made; note i is at i % WC_WRITTEN_MAX until it is overwritten */
 	uint64_t	first;			/* the transaction of note 0 */
+	uint32_t	nprocesses;
+	uint32_t	nprepared;
+	bool		full;			/* a transaction was prepared when there was no room for it */
 	Note		notes[WC_WRITTEN_MAX];
+	_Atomic uint64_t making[];	/* [nprocesses], 1 + the first note of the process's transaction, 0: it has made none; then the
+								 * prepared transactions */
 };
 
-size_t
-wc_written_size(void)
+static Prepared *
+prepared_of(const WcWritten *w)
 {
-	return sizeof(WcWritten);
+	return (Prepared *) (w->making + w->nprocesses);
+}
+
+size_t
+wc_written_size(uint32_t nprocesses, uint32_t nprepared)
+{
+	return sizeof(WcWritten) + nprocesses * sizeof(uint64_t) + nprepared * sizeof(Prepared);
 }
 
 WcWritten *
-wc_written_init(void *memory)
+wc_written_init(void *memory, uint32_t nprocesses, uint32_t nprepared)
 {
 	WcWritten  *w = memory;
 
-	w->n = 0;
 	w->first = UINT64_MAX;
+	w->nprocesses = nprocesses;
+	w->nprepared = nprepared;
 	return w;
 }
+
+/* --- transactions that run ------------------------------------------------------------ */
+
+void
+wc_written_begin(WcWritten *w, uint32_t process)
+{
+	if (atomic_load(&w->making[process]) == 0)
+		atomic_store(&w->making[process], w->n + 1);
+}
+
+void
+wc_written_end(WcWritten *w, uint32_t process)
+{
+	atomic_store(&w->making[process], 0);
+}
+
+void
+wc_written_prepare(WcWritten *w, uint32_t process, uint64_t xid, WcWrittenRuns runs)
+{
+	uint64_t	making = atomic_load(&w->making[process]);
+	Prepared   *prepared = prepared_of(w);
+
+	if (making == 0)
+		return;
+	for (uint32_t i = 0; i < w->nprepared; i++)
+	{
+		if (prepared[i].xid != 0 && runs(prepared[i].xid))
+			continue;
+		prepared[i] = (Prepared) {xid, making - 1};
+		return;
+	}
+	w->full = true;
+}
+
+uint64_t
+wc_written_floor(const WcWritten *w, WcWrittenRuns runs)
+{
+	const Prepared *prepared = prepared_of(w);
+	uint64_t	floor = w->n;
+
+	if (w->full)
+		return 0;
+	for (uint32_t i = 0; i < w->nprocesses; i++)
+	{
+		uint64_t	making = atomic_load(&w->making[i]);
+
+		if (making != 0 && making - 1 < floor)
+			floor = making - 1;
+	}
+	for (uint32_t i = 0; i < w->nprepared; i++)
+	{
+		if (prepared[i].xid != 0 && prepared[i].first < floor && runs(prepared[i].xid))
+			floor = prepared[i].first;
+	}
+	return floor;
+}
+
+/* --- notes ---------------------------------------------------------------------------- */
 
 static const Note *
 note_at(const WcWritten *w, uint64_t i)
@@ -159,7 +237,7 @@ overwritten(const WcWritten *w)
 uint32_t
 wc_written_find(const WcWritten *w, WcWrittenSearch *s, uint64_t writers[WC_WRITERS_MAX])
 {
-	uint64_t	end = overwritten(w);
+	uint64_t	end = overwritten(w) > s->floor ? overwritten(w) : s->floor;
 	uint64_t	i = s->at < w->n ? s->at : w->n;
 	uint32_t	n = 0;
 
@@ -181,8 +259,10 @@ wc_written_first(const WcWritten *w)
 }
 
 bool
-wc_written_forgotten(const WcWritten *w, uint64_t since)
+wc_written_forgotten(const WcWritten *w, const WcWrittenSearch *s)
 {
+	if (s->since == 0)
+		return overwritten(w) > s->floor;
 	/* the greatest id of the notes that were overwritten is not kept: that of the oldest note kept is not smaller */
-	return overwritten(w) > 0 && note_at(w, overwritten(w))->greatest >= since;
+	return overwritten(w) > 0 && note_at(w, overwritten(w))->greatest >= s->since;
 }

@@ -7,11 +7,13 @@
  * PostgreSQL does not know it any more.
  *
  * The newest WC_WRITTEN_MAX notes are kept, in the order in which they were made.  A reader looks at the notes of its own
- * time only: each note has the greatest transaction id of all notes so far, so the reader stops at the first note
- * whose greatest id is smaller than the ids of transactions that are concurrent with it.
+ * time only.  Before it takes its snapshot, it asks for the first note of all transactions that run and have made notes (the floor):
+ * earlier notes are of transactions that its snapshot shows.  If a reader's snapshot is older than its question, it takes
+ * the ids of transactions instead: each note has the greatest transaction id of all notes so far, so the reader stops at the
+ * first note whose greatest id is smaller than the ids of transactions that are concurrent with it.
  *
  * Nothing here locks: functions that change the notes need a lock that excludes all others, and the functions that look
- * need one that excludes changes.  Ids are full transaction ids of top-level transactions.
+ * need one that excludes changes; wc_written_end needs none.  Ids are full transaction ids of top-level transactions.
  */
 #ifndef WC_WIRE_SHARED_WRITTEN_H
 #define WC_WIRE_SHARED_WRITTEN_H
@@ -29,10 +31,24 @@ typedef struct WcWritten WcWritten;
 /* At most so many writers are found by one call of wc_written_find. */
 #define WC_WRITERS_MAX	64
 
-extern size_t wc_written_size(void);
+/* For so many processes, and prepared transactions. */
+extern size_t wc_written_size(uint32_t nprocesses, uint32_t nprepared);
 
 /* Lays out fresh, zeroed memory of that size, aligned to 8 bytes. */
-extern WcWritten *wc_written_init(void *memory);
+extern WcWritten *wc_written_init(void *memory, uint32_t nprocesses, uint32_t nprepared);
+
+/* Before each note of the process's transaction; and when other processes' snapshots show the transaction as ended. */
+extern void wc_written_begin(WcWritten *written, uint32_t process);
+extern void wc_written_end(WcWritten *written, uint32_t process);
+
+/* Is the transaction running, or prepared? */
+typedef bool (*WcWrittenRuns) (uint64_t xid);
+
+/* The process's transaction is about to be prepared: its notes count until it does not run any more. */
+extern void wc_written_prepare(WcWritten *written, uint32_t process, uint64_t xid, WcWrittenRuns runs);
+
+/* The number of the first note of all transactions that run; that of the next note, if none of them has made one. */
+extern uint64_t wc_written_floor(const WcWritten *written, WcWrittenRuns runs);
 
 /* Notes that the transaction writes this row of the table, or any of its rows. */
 extern void wc_written_row(WcWritten *written, uint64_t xid, uint32_t table_id, WcSlice row);
@@ -44,8 +60,9 @@ typedef struct WcWrittenSearch
 	uint32_t	table_id;
 	uint32_t	nranges;		/* 0: all rows */
 	const WcRange *ranges;		/* as in WcScan */
-	uint64_t	since;			/* transactions with smaller ids are not wanted ... */
-	uint64_t	own;			/* ... nor is this one */
+	uint64_t	floor;			/* notes before this one are not wanted; 0: floor is not known */
+	uint64_t	since;			/* nor are transactions with smaller ids; 0: floor is known */
+	uint64_t	own;			/* nor is this one */
 	uint64_t	at;
 } WcWrittenSearch;
 
@@ -60,7 +77,7 @@ extern uint32_t wc_written_find(const WcWritten *written, WcWrittenSearch *searc
 /* The transaction that made the first note of all; UINT64_MAX: none has been made. */
 extern uint64_t wc_written_first(const WcWritten *written);
 
-/* Has a note of a transaction with this id or a greater one been overwritten? */
-extern bool wc_written_forgotten(const WcWritten *written, uint64_t since);
+/* May a note that the search wants have been overwritten? */
+extern bool wc_written_forgotten(const WcWritten *written, const WcWrittenSearch *search);
 
 #endif
