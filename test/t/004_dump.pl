@@ -16,7 +16,7 @@ $node->start;
 # --- a database with every kind of foreign table -----------------------------------------
 
 $node->safe_psql('postgres', 'CREATE ROLE reader LOGIN');
-$node->safe_psql('postgres', "CREATE DATABASE $_") foreach qw(before after jobs inserts parts bare);
+$node->safe_psql('postgres', "CREATE DATABASE $_") foreach qw(before after jobs inserts parts bare served another named);
 $node->safe_psql('before', q{
 SET client_min_messages = warning;
 CREATE EXTENSION widecol;
@@ -236,6 +236,31 @@ restore('bare', dump_of('before', @include, '-t', 'plays'));
 is($node->safe_psql('bare', 'SELECT * FROM plays ORDER BY player, day, tag'),
 	$node->safe_psql('before', 'SELECT * FROM plays ORDER BY player, day, tag'), 'one foreign table alone');
 unlike(dump_of('before'), qr/^COPY/m, 'without --include-foreign-data there are no rows, nor what no foreign table shows');
+
+# --- other servers of the embedded engine --------------------------------------------------
+
+$node->safe_psql('served', q{
+SET client_min_messages = warning;
+CREATE EXTENSION widecol;
+CREATE SERVER other FOREIGN DATA WRAPPER widecol;
+CREATE FOREIGN TABLE ot (k int OPTIONS (rowkey '1'), v text, m jsonb OPTIONS (family 'm')) SERVER other OPTIONS (families '{"cf": {"versions": 3}}');
+INSERT INTO ot VALUES (1, 'one', '{"a": "b"}'), (2, NULL, NULL);
+INSERT INTO ot VALUES (1, 'uno', '{"a": "b"}');
+-- one stored table, foreign tables of both servers
+CREATE FOREIGN TABLE mine (k int OPTIONS (rowkey '1'), a text) SERVER widecol OPTIONS (table 'shared', families '{"cf": {"versions": 3}, "e": {}}');
+CREATE FOREIGN TABLE others (k int OPTIONS (rowkey '1'), b text, e text OPTIONS (family 'e')) SERVER other OPTIONS (table 'shared');
+INSERT INTO mine VALUES (1, 'a1'), (2, 'a2');
+INSERT INTO others VALUES (2, 'b2', 'e2'), (3, 'b3', NULL);
+CREATE FOREIGN TABLE raw ("row" bytea, family text, qualifier bytea, ts bigint, type text, value bytea, ttl interval) SERVER other
+	OPTIONS (table 'rawcells', layout 'cell', raw 'true', families '{"x": {"versions": 3}}');
+INSERT INTO raw VALUES ('r', 'x', 'q', 5, 'Put', 'five', NULL), ('r', 'x', 'q', 5, 'Delete', NULL, NULL), ('r', 'x', 'q', 6, 'Put', 'six', '1000000 days');
+});
+my $served = join("\n", map { "SELECT '$_', * FROM $_;" } qw(ot mine others raw))
+	. join("\n", map { "SELECT family, qualifier, value FROM widecol.scan('$_', versions => 100) WHERE value <> '';" } qw(ot mine));
+restore('another', dump_of('served', @include));
+is(difference(map { $node->safe_psql($_, $served) } qw(another served)), '', 'the rows of foreign tables of other servers come with widecol.dump');
+restore('named', dump_of('served', @include, '--include-foreign-data=other'));
+is(difference(map { $node->safe_psql($_, $served) } qw(named served)), '', 'and come once if their server is named, too');
 
 # --- widecol.dump -------------------------------------------------------------------------
 

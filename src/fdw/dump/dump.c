@@ -26,6 +26,7 @@
 #include "client/catalog/owner.h"
 #include "client/client.h"
 #include "client/foreign/families.h"
+#include "client/foreign/foreign.h"
 #include "compat.h"
 #include "fdw/convert/convert.h"
 #include "fdw/dump/dump.h"
@@ -69,6 +70,7 @@ typedef struct DumpScan
 {
 	MemoryContext context;		/* of the scan */
 	MemoryContext table_context;
+	Oid			server;			/* of widecol.dump */
 	Snapshot	pg_snapshot;
 	WcClientSnapshot *snapshot;
 	int64		now_us;
@@ -124,6 +126,7 @@ begin_scan(ForeignScanState *node, int eflags)
 	scan = palloc0(sizeof(DumpScan));
 	scan->context = AllocSetContextCreate(CurrentMemoryContext, "widecol dump", ALLOCSET_DEFAULT_SIZES);
 	scan->table_context = AllocSetContextCreate(scan->context, "widecol dumped table", ALLOCSET_DEFAULT_SIZES);
+	scan->server = wc_foreign_server_of(RelationGetRelid(node->ss.ss_currentRelation))->serverid;
 	scan->pg_snapshot = node->ss.ps.state->es_snapshot;
 	wc_buf_init(&scan->qualifier, 0);
 	callback = MemoryContextAllocZero(scan->context, sizeof(*callback));
@@ -235,7 +238,7 @@ next_scan(DumpScan *scan)
 		const WcTableDesc *desc = list_nth(scan->tables, scan->table_no);
 
 		if (scan->pass == PASS_NONE)
-			scan->shown = wc_shown_open(desc);
+			scan->shown = wc_shown_open(desc, scan->server);
 		if (++scan->pass < PASS_DONE)
 			found = open_pass(scan, desc);
 		else

@@ -38,15 +38,18 @@ enum
 
 typedef struct WcShown WcShown;
 
-/* Of all foreign tables that map the stored table; they are locked (AccessShare) and open
- * until wc_shown_close. */
-extern WcShown *wc_shown_open(const WcTableDesc *desc);
+/*
+ * Of all foreign tables that map the stored table; they are locked (AccessShare) and open until wc_shown_close.
+ * Only those of the server show cells: pg_dump dumps the rows of this server.  The rows of the others may be in
+ * the dump, too, if the user has named their servers.
+ */
+extern WcShown *wc_shown_open(const WcTableDesc *desc, Oid server);
 extern void wc_shown_close(WcShown *shown);
 
 typedef enum WcShownFamily
 {
 	WC_SHOWN_NOT,				/* no foreign table has to do with the family */
-	WC_SHOWN_PARTLY,
+	WC_SHOWN_PARTLY,			/* or not at all, but a foreign table of another server may restore its cells */
 	WC_SHOWN_WHOLLY				/* all its cells, by a foreign table of layout cell */
 } WcShownFamily;
 extern WcShownFamily wc_shown_family(const WcShown *shown, uint32 family);

@@ -17,6 +17,7 @@ typedef struct WcView
 	WcRelation *wrel;
 	bool		cells;			/* layout cell, with all columns that make a cell ... */
 	bool		newest;			/* ... or all but its timestamp, so that one version comes back */
+	bool		dumped;			/* its rows are in the same dump */
 } WcView;
 
 struct WcShown
@@ -26,7 +27,7 @@ struct WcShown
 };
 
 WcShown *
-wc_shown_open(const WcTableDesc *desc)
+wc_shown_open(const WcTableDesc *desc, Oid server)
 {
 	List	   *relids = wc_foreign_tables_of(InvalidOid, wc_client_table_fullname(desc));
 	WcShown    *shown = palloc0(sizeof(WcShown));
@@ -41,6 +42,7 @@ wc_shown_open(const WcTableDesc *desc)
 		view->wrel = wc_relation_open(view->rel);
 		view->cells = wc_relation_shows_cells(view->wrel);
 		view->newest = !view->cells && wc_relation_names_cells(view->wrel);
+		view->dumped = GetForeignTable(lfirst_oid(lc))->serverid == server;
 	}
 	return shown;
 }
@@ -75,7 +77,12 @@ wc_shown_family(const WcShown *shown, uint32 family)
 		const WcView *view = &shown->views[i];
 
 		if (view->wrel->cell_versions == 0 && wc_relation_shows_whole_cells(view->wrel))
-			return WC_SHOWN_WHOLLY;
+		{
+			/* a restore of another server's brings the same cells again, which changes nothing */
+			if (view->dumped)
+				return WC_SHOWN_WHOLLY;
+			continue;
+		}
 		if (view->cells || view->newest || (view->wrel->layout == WC_LAYOUT_ROW && maps_family(view->wrel, family)))
 			found = WC_SHOWN_PARTLY;
 	}
@@ -112,6 +119,8 @@ wc_shown_versions(const WcShown *shown, WcSlice row, uint32 family, WcSlice qual
 		const WcView *view = &shown->views[i];
 		int			versions = 0;
 
+		if (!view->dumped)
+			continue;
 		if (view->cells)
 			versions = view->wrel->cell_versions > 0 ? view->wrel->cell_versions : PG_INT32_MAX;
 		else if (view->newest)
