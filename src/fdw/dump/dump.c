@@ -16,6 +16,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
+#include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -98,6 +99,34 @@ free_buffer(void *arg)
 	wc_buf_free(arg);
 }
 
+/*
+ * The stored tables, locked, so that they and their cells stay until the dump has read them.  Foreign tables
+ * come before names, as everywhere (client/README).
+ */
+static List *
+lock_tables(void)
+{
+	for (;;)
+	{
+		uint64		generation = wc_client_catalog_generation();
+		List	   *tables = wc_client_list_tables();
+		ListCell   *lc;
+
+		foreach(lc, wc_foreign_all())
+		{
+			const WcForeignTable *table = lfirst(lc);
+
+			if (!OidIsValid(table->server))
+				LockRelationOid(table->relid, AccessShareLock);
+		}
+		foreach(lc, tables)
+			wc_client_lock_table(wc_client_table_fullname(lfirst(lc)), AccessShareLock);
+		if (wc_client_catalog_generation() == generation)
+			return tables;
+		/* while this session waited, tables may have been made, changed or dropped */
+	}
+}
+
 static void
 start(DumpScan *scan)
 {
@@ -111,7 +140,7 @@ start(DumpScan *scan)
 		if (ns->properties != NULL || strcmp(ns->name, WC_NAMESPACE_DEFAULT) != 0)
 			scan->namespaces = lappend(scan->namespaces, ns);
 	}
-	scan->tables = wc_client_list_tables();
+	scan->tables = lock_tables();
 	MemoryContextSwitchTo(old);
 }
 
