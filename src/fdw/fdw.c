@@ -8,6 +8,7 @@
 
 #include "fmgr.h"
 #include "parser/parsetree.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "client/foreign/foreign.h"
@@ -38,6 +39,19 @@ plan_direct_modify(PlannerInfo *root, ModifyTable *plan, Index result_relation, 
 	RangeTblEntry *rte = planner_rt_fetch(result_relation, root);
 
 	return !wc_foreign_is_dump(rte->relid) && widecolPlanDirectModify(root, plan, result_relation, subplan_index);
+}
+
+/* Other rows of a query that locks, or changes, are copied: a row of widecol.dump cannot be fetched again. */
+static RowMarkType
+row_mark_type(RangeTblEntry *rte, LockClauseStrength strength)
+{
+	if (!wc_foreign_is_dump(rte->relid))
+		return widecolGetForeignRowMarkType(rte, strength);
+	if (strength != LCS_NONE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("cannot lock rows in foreign table \"%s\"", get_rel_name(rte->relid))));
+	return ROW_MARK_COPY;
 }
 
 /* --- running --------------------------------------------------------------------- */
@@ -122,7 +136,7 @@ widecol_handler(PG_FUNCTION_ARGS)
 	routine->ReInitializeDSMForeignScan = widecolReInitializeDSMForeignScan;
 	routine->InitializeWorkerForeignScan = widecolInitializeWorkerForeignScan;
 	routine->ShutdownForeignScan = widecolShutdownForeignScan;
-	routine->GetForeignRowMarkType = widecolGetForeignRowMarkType;
+	routine->GetForeignRowMarkType = row_mark_type;
 	routine->RefetchForeignRow = widecolRefetchForeignRow;
 	routine->IsForeignPathAsyncCapable = widecolIsForeignPathAsyncCapable;
 	routine->ForeignAsyncRequest = widecolForeignAsyncRequest;

@@ -32,12 +32,14 @@
 #include "fdw/convert/convert.h"
 #include "fdw/dump/dump.h"
 #include "fdw/fdw.h"
+#include "fdw/relation/systemcolumn.h"
 
 /* --- planning ------------------------------------------------------------------- */
 
 static void
 get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 {
+	wc_system_columns_check(root, baserel);
 	baserel->rows = 1000;
 }
 

@@ -1,0 +1,22 @@
+-- widecol.dump: a foreign table that is queried and filled, and refuses the rest (test/t/004_dump.pl dumps and
+-- restores with it).
+SELECT widecol.create_table('dumped', '{"f": {}}');
+
+-- no system columns but one
+SELECT ctid FROM widecol.dump;
+SELECT kind FROM widecol.dump WHERE xmin IS NOT NULL;
+SELECT DISTINCT tableoid::regclass, kind FROM widecol.dump WHERE kind = 'table';
+
+-- no locks of rows; beside rows of another table that are locked it is read
+CREATE TABLE dump_heap AS SELECT 'table' AS kind;
+SELECT kind FROM widecol.dump FOR UPDATE;
+SELECT kind FROM widecol.dump d JOIN dump_heap h USING (kind) FOR KEY SHARE;
+SELECT count(*) > 0 AS tables FROM (SELECT 1 FROM widecol.dump d JOIN dump_heap h USING (kind) FOR UPDATE OF h) x;
+UPDATE dump_heap h SET kind = 'changed' FROM widecol.dump d WHERE d.kind = h.kind RETURNING h.kind;
+
+-- no changes of rows
+UPDATE widecol.dump SET kind = 'x';
+DELETE FROM widecol.dump;
+
+DROP TABLE dump_heap;
+SELECT widecol.drop_table('dumped');
