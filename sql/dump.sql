@@ -18,5 +18,13 @@ UPDATE dump_heap h SET kind = 'changed' FROM widecol.dump d WHERE d.kind = h.kin
 UPDATE widecol.dump SET kind = 'x';
 DELETE FROM widecol.dump;
 
+-- times to live: in range, and above zero
+INSERT INTO widecol.dump (kind, name, families, ttl) VALUES ('table', 'dumped', '{"f": {}}', '178000000 years');
+INSERT INTO widecol.dump (kind, name, families, ttl) VALUES ('table', 'dumped', '{"f": {}}', '-1 day');
+INSERT INTO widecol.dump (kind, name, "row", family, qualifier, ts, type, value, ttl) VALUES ('cell', 'dumped', 'r', 'f', 'q', 1, 'Put', 'v', '178000000 years');
+INSERT INTO widecol.dump (kind, name, "row", family, qualifier, ts, type, value, ttl) VALUES ('cell', 'dumped', 'r', 'f', 'q', 1, 'Put', 'v', '0');
+INSERT INTO widecol.dump (kind, name, "row", family, qualifier, ts, type, value, ttl) VALUES ('cell', 'dumped', 'r', 'f', 'q', 9000000000000000, 'Put', 'v', '1 month 1 day 1 s');
+SELECT kind, "row", value, ttl FROM widecol.dump WHERE name = 'dumped';
+
 DROP TABLE dump_heap;
 SELECT widecol.drop_table('dumped');

@@ -27,7 +27,7 @@ client_folders="client/session client/foreign client/local client/txn client/cat
 hbase_folders="hbase/gateway hbase/catalog hbase/changes hbase/scan hbase/commit hbase"
 postgres_side="channel worker $client_folders $hbase_folders fdw $fdw_folders shell $shell_folders"
 cxx_folder=src/engine/rocks	# the only one with files in C++
-client_headers="client/client.h client/catalog/owner.h client/foreign/families.h client/foreign/foreign.h client/foreign/serveroption.h client/settings.h client/statistics.h"
+client_headers="client/client.h client/catalog/owner.h client/foreign/families.h client/foreign/foreign.h client/foreign/serveroption.h client/foreign/ttl.h client/settings.h client/statistics.h"
 
 file_lines_max=1000
 function_lines=70

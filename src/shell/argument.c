@@ -4,16 +4,15 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "common/int.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/rangetypes.h"
 #include "utils/syscache.h"
-#include "utils/timestamp.h"
 #include "utils/typcache.h"
 
 #include "compat.h"
 #include "client/foreign/foreign.h"
+#include "client/foreign/ttl.h"
 #include "shell/shell.h"
 
 void
@@ -98,24 +97,7 @@ wc_arg_ts(FunctionCallInfo fcinfo, int argno)
 int64
 wc_arg_ttl_us(FunctionCallInfo fcinfo, int argno)
 {
-	Interval   *ttl;
-	int64		us;
-
-	if (PG_ARGISNULL(argno))
-		return 0;
-	ttl = PG_GETARG_INTERVAL_P(argno);
-	if (pg_mul_s64_overflow((int64) ttl->month * DAYS_PER_MONTH + ttl->day, USECS_PER_DAY, &us) ||
-		pg_add_s64_overflow(us, ttl->time, &us))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("ttl is out of range"),
-				 errhint("NULL means for ever.")));
-	if (us <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("ttl must be greater than zero"),
-				 errhint("NULL means for ever.")));
-	return us;
+	return PG_ARGISNULL(argno) ? 0 : wc_ttl_of_interval(PG_GETARG_DATUM(argno));
 }
 
 /* PostgreSQL keeps an int8range as [min, max).  An empty one has no bounds, and no cell is in it. */

@@ -8,18 +8,17 @@
 
 #include "access/xact.h"
 #include "catalog/pg_type.h"
-#include "datatype/timestamp.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 #include "utils/memutils.h"
-#include "utils/timestamp.h"
 
 #include "base/clock.h"
 #include "client/client.h"
 #include "client/foreign/families.h"
 #include "client/foreign/foreign.h"
+#include "client/foreign/ttl.h"
 #include "fdw/convert/convert.h"
 #include "fdw/dump/dump.h"
 #include "fdw/write/rowwrite.h"
@@ -218,12 +217,7 @@ same_desc(const WcTableDesc *a, const WcTableDesc *b)
 static int64
 ttl_of(const TupleTableSlot *slot)
 {
-	const Interval *ttl;
-
-	if (!is_given(slot, WC_DUMP_TTL))
-		return 0;
-	ttl = DatumGetIntervalP(slot->tts_values[WC_DUMP_TTL]);
-	return ((int64) ttl->month * DAYS_PER_MONTH + ttl->day) * USECS_PER_DAY + ttl->time;
+	return is_given(slot, WC_DUMP_TTL) ? wc_ttl_of_interval(slot->tts_values[WC_DUMP_TTL]) : 0;
 }
 
 /* If the role does not exist, the role that restores becomes the owner. */

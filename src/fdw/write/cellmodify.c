@@ -7,11 +7,9 @@
  */
 #include "postgres.h"
 
-#include "common/int.h"
-#include "datatype/timestamp.h"
 #include "utils/builtins.h"
-#include "utils/timestamp.h"
 
+#include "client/foreign/ttl.h"
 #include "fdw/relation/errfield.h"
 #include "fdw/relation/mapping.h"
 #include "fdw/write/modify.h"
@@ -120,23 +118,8 @@ static int64
 ttl_of(const WcModify *m, const Datum *values, const bool *isnull)
 {
 	int			i = given(m->wrel, WC_ROLE_CELL_TTL, isnull);
-	Interval   *span;
-	int64		days;
-	int64		us;
 
-	if (i < 0)
-		return 0;
-	span = DatumGetIntervalP(values[i]);
-	days = (int64) span->month * DAYS_PER_MONTH + span->day;
-	if (pg_mul_s64_overflow(days, USECS_PER_DAY, &us) || pg_add_s64_overflow(us, span->time, &us))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("time to live of a cell is out of range")));
-	if (us <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("time to live of a cell must be above zero")));
-	return us;
+	return i < 0 ? 0 : wc_ttl_of_interval(values[i]);
 }
 
 void
