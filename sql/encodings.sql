@@ -73,6 +73,20 @@ SET client_encoding = 'SQL_ASCII';
 :setup
 INSERT INTO probe SELECT row_number() OVER (), w FROM unnest('{a,z,A,é,日本,ab,a%,x.y}'::text[]) w;
 :run
+-- names are bytes, too: for definitions, for functions, in views and in a dump
+SELECT widecol.create_namespace(E'n\xe9');
+CREATE FOREIGN TABLE bytes (k int OPTIONS (rowkey '1'), v text OPTIONS (qualifier E'q\xe9')) SERVER widecol
+  OPTIONS (table E'n\xe9:t\xe9', family E'f\xe9');
+INSERT INTO bytes VALUES (1, 'x');
+SELECT "row", encode(family::bytea, 'hex') AS family, qualifier, value FROM widecol.scan('bytes', columns => ARRAY[E'f\xe9:q\xe9']);
+SELECT widecol.put(E'n\xe9:t\xe9', '\x80000001', E'f\xe9:other', E'\xe9'::text), widecol.put('bytes', '\x80000002', E'f\xe9:q\xe9', E'\xe9'),
+  widecol.alter_table(E'n\xe9:t\xe9', E'{"f\xe9": {"versions": 3}}');
+SELECT k, encode(v::bytea, 'hex') AS v FROM bytes;
+SELECT encode(namespace::bytea, 'hex') AS namespace, encode(name::bytea, 'hex') AS name, encode(families[1]::bytea, 'hex') AS family, foreign_tables
+  FROM widecol.tables WHERE name <> 'ft';
+SELECT kind, encode(name::bytea, 'hex') AS name, families ? E'f\xe9' AS has_family, encode(family::bytea, 'hex') AS family,
+  qualifier, value FROM widecol.dump WHERE name <> 'ft';
+SELECT widecol.create_table(E'n\xe9:u\xe9', E'{"f\xe9": {}}'), widecol.rename_table(E'n\xe9:u\xe9', E'v\xe9'), widecol.drop_table(E'v\xe9');
 
 \c :db
 DROP DATABASE wc_latin1;

@@ -39,7 +39,7 @@ wc_client_check_store(const WcTableDesc *table)
 
 		problem->family = (uint32) wc_decode_varint(&d);
 		text = wc_decode_bytes(&d);
-		problem->text = wc_stored_text(text);
+		problem->text = wc_name_from_utf8(text);
 		problems = lappend(problems, problem);
 	}
 	if (!wc_decoder_done(&d))

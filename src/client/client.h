@@ -116,8 +116,15 @@ extern uint64 wc_client_catalog_generation(void);
  * twice counts twice.  No round trip. */
 extern uint64 wc_client_writes(void);
 
-/* "[namespace:]name" in the database's encoding (stored names are UTF-8), palloc'd:
- * for messages, and for functions here that take a name. */
+/*
+ * Names, and other texts of the catalog, are UTF-8 in the store; but those of a database with encoding SQL_ASCII are
+ * its bytes.  to_utf8: a zero byte, which does not count, ends the bytes; these may be the argument itself.
+ * from_utf8: palloc'd; where another database's name is not UTF-8, bytes beyond ASCII are shown as \xHH.
+ */
+extern WcSlice wc_name_to_utf8(const char *name);
+extern char *wc_name_from_utf8(WcSlice name);
+
+/* "[namespace:]name" in the database's encoding, palloc'd: for messages, and for functions here that take a name. */
 extern char *wc_client_table_fullname(const WcTableDesc *desc);
 
 /* All tables of this database, of all databases: List of WcTableDesc *. */

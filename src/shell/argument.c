@@ -4,7 +4,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/rangetypes.h"
 #include "utils/syscache.h"
@@ -145,20 +144,6 @@ wc_arg_store(FunctionCallInfo fcinfo, int argno)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("there is no foreign server \"%s\" of the wrapper widecol", name)));
 	return wc_client_store(server->serverid);
-}
-
-WcSlice
-wc_name_to_utf8(const char *name)
-{
-	return wc_slice_cstr(pg_server_to_any(name, (int) strlen(name), PG_UTF8));
-}
-
-char *
-wc_name_from_utf8(WcSlice name)
-{
-	char	   *copy = pnstrdup((const char *) name.data, name.len);
-
-	return pg_any_to_server(copy, (int) name.len, PG_UTF8);
 }
 
 const WcFamilyDesc *

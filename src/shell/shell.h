@@ -73,10 +73,6 @@ extern WcColumnName wc_arg_column(FunctionCallInfo fcinfo, int argno, const char
  * text in the message, as in "invalid escape in column name ...". */
 extern WcSlice wc_unescape(const char *text, const char *what);
 
-/* Names are UTF-8 in the store. */
-extern WcSlice wc_name_to_utf8(const char *name);
-extern char *wc_name_from_utf8(WcSlice name);
-
 /* 55000 for a snapshot, which stays as it is (table/altertable.c). */
 extern void wc_require_no_snapshot(const WcTableDesc *desc);
 

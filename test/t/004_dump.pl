@@ -306,7 +306,7 @@ foreach (1 .. 300)
 }
 cmp_ok(data_files(), '<=', $others, 'a dropped database takes the files of its stored tables with it');
 is($node->safe_psql('after', $rows), $written, 'the other database keeps its own');
-my $orphans = q{SELECT string_agg(namespace || ':' || name, ' ' ORDER BY name) FROM widecol.orphans()};
+my $orphans = q{SELECT string_agg(namespace || ':' || name, ' ' ORDER BY name COLLATE "C") FROM widecol.orphans()};
 
 # A crash in the midst of DROP DATABASE leaves an invalid database, which is to be dropped again.
 my $make = q{CREATE EXTENSION widecol; SELECT widecol.create_table('left_over', '{"f": {}}')};
@@ -318,17 +318,17 @@ $node->safe_psql('postgres', 'DROP DATABASE invalid');
 is($node->safe_psql('after', $orphans), '', 'and go when it is dropped');
 
 # A server without the library does not know of stored tables.
-$node->safe_psql('postgres', 'CREATE DATABASE unnoticed');
-$node->safe_psql('unnoticed', $make . q{; SELECT widecol.create_table('left_too', '{"f": {}}')});
+$node->safe_psql('postgres', q{CREATE DATABASE unnoticed TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'});
+$node->safe_psql('unnoticed', $make . q{; SELECT widecol.create_table(name, '{"f": {}}') FROM unnest(ARRAY['left_too', E'left_\\xe9']) name});
 $node->stop;
 $node->adjust_conf('postgresql.conf', 'shared_preload_libraries', "''");
 $node->start;
 $node->safe_psql('postgres', 'DROP DATABASE unnoticed');
 $node->adjust_conf('postgresql.conf', 'shared_preload_libraries', "'widecol'");
 $node->restart;
-is($node->safe_psql('after', $orphans), 'default:left_over default:left_too', 'what a server without the library left is listed');
-is($node->safe_psql('after', 'BEGIN; SELECT widecol.drop_orphans(); SELECT count(*) FROM widecol.orphans(); ROLLBACK'), "2\n0", 'it can be dropped');
-is($node->safe_psql('after', 'SELECT widecol.drop_orphans(); SELECT widecol.drop_orphans()'), "2\n0", 'once');
+is($node->safe_psql('after', $orphans), 'default:left_\xE9 default:left_over default:left_too', 'what a server without the library left is listed');
+is($node->safe_psql('after', 'BEGIN; SELECT widecol.drop_orphans(); SELECT count(*) FROM widecol.orphans(); ROLLBACK'), "3\n0", 'it can be dropped');
+is($node->safe_psql('after', 'SELECT widecol.drop_orphans(); SELECT widecol.drop_orphans()'), "3\n0", 'once');
 is($node->safe_psql('after', $orphans), '', 'it is gone');
 is($node->safe_psql('after', $rows), $written, 'the other database has its own still');
 

@@ -35,9 +35,6 @@ extern void wc_catalog_change(WcStatus status, const WcError *err);
 /* namespace.c: the namespace's name in UTF-8; raises an error if no namespace can have this name. */
 extern WcSlice wc_client_namespace_name(const char *name);
 
-/* Text from the catalog, which is UTF-8, in the database's encoding; palloc'd. */
-extern char *wc_stored_text(WcSlice s);
-
 /* writerlock.c: the writer's lock on the table, once a transaction. */
 extern void wc_lock_for_writing(const WcTableDesc *table);
 extern void wc_writer_locks_forget(void);	/* the next write checks again that the table is there, and not disabled; never fails */

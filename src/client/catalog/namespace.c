@@ -4,18 +4,11 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/fmgrprotos.h"
 #include "utils/jsonb.h"
 
 #include "client/catalog/catalog.h"
-
-char *
-wc_stored_text(WcSlice s)
-{
-	return pg_any_to_server(pnstrdup((const char *) s.data, s.len), (int) s.len, PG_UTF8);
-}
 
 List *
 wc_client_list_namespaces(void)
@@ -38,10 +31,10 @@ wc_client_store_namespaces(WcClientStore *store)
 		WcClientNamespace *ns = palloc0(sizeof(WcClientNamespace));
 		WcSlice		properties;
 
-		ns->name = wc_stored_text(wc_decode_bytes(&d));
+		ns->name = wc_name_from_utf8(wc_decode_bytes(&d));
 		properties = wc_decode_bytes(&d);
 		if (properties.len > 0)
-			ns->properties = wc_stored_text(properties);
+			ns->properties = wc_name_from_utf8(properties);
 		namespaces = lappend(namespaces, ns);
 	}
 	if (!wc_decoder_done(&d))
@@ -69,7 +62,7 @@ wc_client_namespace(const char *name)
 WcSlice
 wc_client_namespace_name(const char *name)
 {
-	WcSlice		ns = wc_slice_cstr(pg_server_to_any(name, (int) strlen(name), PG_UTF8));
+	WcSlice		ns = wc_name_to_utf8(name);
 	WcError		err;
 
 	if (wc_namespace_name_check(ns, &err) != WC_OK)
@@ -196,7 +189,7 @@ wc_client_change_properties(const char *name, Jsonb *properties)
 	if (JB_ROOT_COUNT(DatumGetJsonbP(new)) > 0)
 	{
 		text = DatumGetCString(DirectFunctionCall1(jsonb_out, new));
-		bytes = wc_slice_cstr(pg_server_to_any(text, (int) strlen(text), PG_UTF8));
+		bytes = wc_name_to_utf8(text);
 	}
 	wc_catalog_change(wc_batch_alter_namespace(wc_batch_builder(), GetCurrentCommandId(true), MyDatabaseId, ns, bytes, &err), &err);
 }

@@ -9,7 +9,6 @@
 
 #include "common/hashfn.h"
 #include "foreign/foreign.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
 #include "utils/hsearch.h"
@@ -74,10 +73,9 @@ wc_client_writes(void)
 static void
 split_name(const char *full, WcSlice *ns, WcSlice *name)
 {
-	char	   *utf8 = pg_server_to_any(full, (int) strlen(full), PG_UTF8);
 	WcError		err;
 
-	if (wc_table_name_split(wc_slice_cstr(utf8), ns, name, &err) != WC_OK)
+	if (wc_table_name_split(wc_name_to_utf8(full), ns, name, &err) != WC_OK)
 		wc_raise(&err);
 }
 

@@ -15,7 +15,7 @@
 static void
 require_free_name(const WcTableDesc *desc)
 {
-	const char *ns = wc_stored_text(desc->ns);
+	const char *ns = wc_name_from_utf8(desc->ns);
 
 	wc_name_lock(desc->ns, wc_slice(NULL, 0), AccessShareLock);
 	wc_name_lock(desc->ns, desc->name, AccessExclusiveLock);

@@ -7,7 +7,6 @@
 
 #include "fmgr.h"
 #include "lib/stringinfo.h"
-#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
 #include "utils/jsonb.h"
@@ -298,12 +297,11 @@ not_an_object(void)
 }
 
 static void
-check_family_name(const char *name)
+check_family_name(WcSlice name)
 {
-	char	   *utf8 = pg_server_to_any(name, (int) strlen(name), PG_UTF8);
 	WcError		err;
 
-	if (wc_family_name_check(wc_slice_cstr(utf8), &err) != WC_OK)
+	if (wc_family_name_check(name, &err) != WC_OK)
 		wc_raise_as(&err, ERRCODE_INVALID_NAME);
 }
 
@@ -345,8 +343,8 @@ wc_families_parse(Jsonb *families, bool drop_allowed)
 				}
 				spec = palloc0(sizeof(WcFamilySpec));
 				spec->name = string_value(&v);
-				check_family_name(spec->name);
-				spec->name = pg_server_to_any(spec->name, (int) strlen(spec->name), PG_UTF8);
+				spec->name = unconstify(char *, (const char *) wc_name_to_utf8(spec->name).data);
+				check_family_name(wc_slice_cstr(spec->name));
 				specs = lappend(specs, spec);
 				break;
 			case WJB_VALUE:
@@ -497,8 +495,7 @@ append_family(StringInfo out, const WcFamilyDesc *family, uint32 attributes)
 	bool		first = true;
 
 	appendStringInfoString(out, out->len > 1 ? ", " : "");
-	escape_json(out, pg_any_to_server(pnstrdup((const char *) family->name.data, family->name.len),
-									  (int) family->name.len, PG_UTF8));
+	escape_json(out, wc_name_from_utf8(family->name));
 	appendStringInfoString(out, ": {");
 	for (int attr = 0; attr < WC_ATTR_COUNT; attr++)
 	{

@@ -17,7 +17,6 @@
 #include "commands/tablecmds.h"
 #include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "storage/lmgr.h"
@@ -421,7 +420,7 @@ wc_foreign_uses_family(Oid relid, const char *family)
 		if (name == NULL && option_of(options, "rowkey") == NULL)
 			name = default_family;
 		if (name != NULL)
-			uses = strcmp(pg_server_to_any(name, (int) strlen(name), PG_UTF8), family) == 0;
+			uses = wc_slice_eq(wc_name_to_utf8(name), wc_slice_cstr(family));
 	}
 	table_close(rel, NoLock);
 	return uses;

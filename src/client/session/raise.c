@@ -99,11 +99,30 @@ wc_client_require_preload(void)
 				 errhint("Add widecol to shared_preload_libraries in postgresql.conf (behind a comma when others are there) and restart the server.")));
 }
 
+WcSlice
+wc_name_to_utf8(const char *name)
+{
+	if (GetDatabaseEncoding() != PG_SQL_ASCII)
+		name = pg_server_to_any(name, (int) strlen(name), PG_UTF8);
+	return wc_slice_cstr(name);
+}
+
+char *
+wc_name_from_utf8(WcSlice name)
+{
+	char	   *copy = pnstrdup((const char *) name.data, name.len);
+
+	if (GetDatabaseEncoding() == PG_SQL_ASCII)
+		return copy;
+	if (!pg_verify_mbstr(PG_UTF8, copy, (int) name.len, true))
+		return pstrdup(wc_server_text(copy));
+	return pg_any_to_server(copy, (int) name.len, PG_UTF8);
+}
+
 char *
 wc_client_table_fullname(const WcTableDesc *desc)
 {
 	char		name[2 * WC_NAME_MAX + 2];
 
-	wc_table_desc_fullname(desc, name, sizeof(name));
-	return pstrdup(pg_any_to_server(name, (int) strlen(name), PG_UTF8));
+	return wc_name_from_utf8(wc_slice_cstr(wc_table_desc_fullname(desc, name, sizeof(name))));
 }

@@ -7,7 +7,6 @@
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 
 #include "shell/shell.h"
@@ -18,11 +17,8 @@ PG_FUNCTION_INFO_V1(widecol_bytes_of);
 Datum
 widecol_bytes_in(PG_FUNCTION_ARGS)
 {
-	char	   *literal = PG_GETARG_CSTRING(0);
-
 	/* escapes are ASCII: they are the same in UTF-8 */
-	literal = pg_server_to_any(literal, (int) strlen(literal), PG_UTF8);
-	return DirectFunctionCall1(byteain, CStringGetDatum(literal));
+	return DirectFunctionCall1(byteain, CStringGetDatum((const char *) wc_name_to_utf8(PG_GETARG_CSTRING(0)).data));
 }
 
 Datum
