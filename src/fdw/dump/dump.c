@@ -269,7 +269,7 @@ next_scan(DumpScan *scan)
 		const WcTableDesc *desc = list_nth(scan->tables, scan->table_no);
 
 		if (scan->pass == PASS_NONE)
-			scan->shown = wc_shown_open(desc, scan->server);
+			scan->shown = wc_shown_open(desc, scan->server, scan->pg_snapshot);
 		if (++scan->pass < PASS_DONE)
 			found = open_pass(scan, desc);
 		else

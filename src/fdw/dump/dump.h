@@ -14,6 +14,7 @@
 #include "fdw/relation/relation.h"
 #include "model/cell.h"
 #include "utils/relcache.h"
+#include "utils/snapshot.h"
 
 /* The columns, as widecol--1.0.sql has them. */
 enum
@@ -39,11 +40,11 @@ enum
 typedef struct WcShown WcShown;
 
 /*
- * Of all foreign tables that map the stored table; they are locked (AccessShare) and open until wc_shown_close.
- * Only those of the server show cells: pg_dump dumps the rows of this server.  The rows of the others may be in
- * the dump, too, if the user has named their servers.
+ * Of all foreign tables that map the stored table, and are visible in the snapshot: pg_dump dumps no others.  They
+ * are locked (AccessShare) and open until wc_shown_close.  Only those of the server show cells: pg_dump dumps the
+ * rows of this server.  The rows of the others may be in the dump, too, if the user has named their servers.
  */
-extern WcShown *wc_shown_open(const WcTableDesc *desc, Oid server);
+extern WcShown *wc_shown_open(const WcTableDesc *desc, Oid server, Snapshot snapshot);
 extern void wc_shown_close(WcShown *shown);
 
 typedef enum WcShownFamily

@@ -4,7 +4,10 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/table.h"
+#include "catalog/pg_foreign_table.h"
+#include "utils/fmgroids.h"
 
 #include "client/client.h"
 #include "client/foreign/foreign.h"
@@ -26,8 +29,24 @@ struct WcShown
 	WcView	   *views;
 };
 
+static bool
+is_visible(Oid relid, Snapshot snapshot)
+{
+	Relation	catalog = table_open(ForeignTableRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	bool		visible;
+
+	ScanKeyInit(&key, Anum_pg_foreign_table_ftrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+	scan = systable_beginscan(catalog, ForeignTableRelidIndexId, true, snapshot, 1, &key);
+	visible = HeapTupleIsValid(systable_getnext(scan));
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return visible;
+}
+
 WcShown *
-wc_shown_open(const WcTableDesc *desc, Oid server)
+wc_shown_open(const WcTableDesc *desc, Oid server, Snapshot snapshot)
 {
 	List	   *relids = wc_foreign_tables_of(InvalidOid, wc_client_table_fullname(desc));
 	WcShown    *shown = palloc0(sizeof(WcShown));
@@ -36,8 +55,11 @@ wc_shown_open(const WcTableDesc *desc, Oid server)
 	shown->views = palloc0(sizeof(WcView) * (list_length(relids) + 1));
 	foreach(lc, relids)
 	{
-		WcView	   *view = &shown->views[shown->nviews++];
+		WcView	   *view = &shown->views[shown->nviews];
 
+		if (!is_visible(lfirst_oid(lc), snapshot))
+			continue;
+		shown->nviews++;
 		view->rel = table_open(lfirst_oid(lc), AccessShareLock);
 		view->wrel = wc_relation_open(view->rel);
 		view->cells = wc_relation_shows_cells(view->wrel);
