@@ -127,6 +127,9 @@ extern char *wc_name_from_utf8(WcSlice name);
 /* "[namespace:]name" in the database's encoding, palloc'd: for messages, and for functions here that take a name. */
 extern char *wc_client_table_fullname(const WcTableDesc *desc);
 
+/* The parts of "[namespace:]name", in UTF-8; raises an error if no table can have this name. */
+extern void wc_client_split_name(const char *full, WcSlice *ns, WcSlice *name);
+
 /* All tables of this database, of all databases: List of WcTableDesc *. */
 extern List *wc_client_list_tables(void);
 extern List *wc_client_list_all_tables(void);

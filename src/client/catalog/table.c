@@ -70,8 +70,8 @@ wc_client_writes(void)
 
 /* --- names and locks --------------------------------------------------------- */
 
-static void
-split_name(const char *full, WcSlice *ns, WcSlice *name)
+void
+wc_client_split_name(const char *full, WcSlice *ns, WcSlice *name)
 {
 	WcError		err;
 
@@ -107,7 +107,7 @@ wc_client_lock_table(const char *name, LOCKMODE mode)
 	WcSlice		ns;
 	WcSlice		table;
 
-	split_name(name, &ns, &table);
+	wc_client_split_name(name, &ns, &table);
 	wc_name_lock(ns, table, mode);
 }
 
@@ -235,7 +235,7 @@ wc_client_store_table(WcClientStore *store, const char *name, bool missing_ok)
 	WcSlice		bytes;
 	const WcTableDesc *desc;
 
-	split_name(name, &ns, &table);
+	wc_client_split_name(name, &ns, &table);
 	if (store == &wc_embedded_store)
 	{
 		desc = wc_table_find(ns, table);

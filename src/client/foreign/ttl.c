@@ -28,3 +28,13 @@ wc_ttl_of_interval(Datum interval)
 				 errhint("NULL means for ever.")));
 	return us;
 }
+
+Datum
+wc_ttl_to_interval(int64 ttl_us)
+{
+	Interval   *ttl = palloc0(sizeof(Interval));
+
+	ttl->day = (int32) (ttl_us / USECS_PER_DAY);
+	ttl->time = ttl_us % USECS_PER_DAY;
+	return IntervalPGetDatum(ttl);
+}

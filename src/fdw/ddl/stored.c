@@ -77,7 +77,6 @@ wc_stored_create(const WcRelation *wrel, Oid owner, List *names, List *specs)
 {
 	WcTableDesc desc = {.database = MyDatabaseId,.owner = owner};
 	ListCell   *lc;
-	WcError		err;
 
 	/* the default family is not made where others are named */
 	if (!wrel->family_given && specs != NIL)
@@ -93,9 +92,7 @@ wc_stored_create(const WcRelation *wrel, Oid owner, List *names, List *specs)
 	foreach(lc, names)
 		set_family(&desc.families[desc.nfamilies++], wrel, lfirst(lc), specs);
 	wc_family_descs_sort(desc.families, desc.nfamilies);
-	if (wc_table_name_split(wc_text_to_utf8(wrel->table_name, strlen(wrel->table_name)),
-							&desc.ns, &desc.name, &err) != WC_OK)
-		wc_raise(&err);
+	wc_client_split_name(wrel->table_name, &desc.ns, &desc.name);
 	wc_client_store_create_table(wrel->store, &desc);
 }
 

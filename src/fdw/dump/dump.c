@@ -21,13 +21,13 @@
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
-#include "utils/timestamp.h"
 
 #include "base/clock.h"
 #include "client/catalog/owner.h"
 #include "client/client.h"
 #include "client/foreign/families.h"
 #include "client/foreign/foreign.h"
+#include "client/foreign/ttl.h"
 #include "compat.h"
 #include "fdw/convert/convert.h"
 #include "fdw/dump/dump.h"
@@ -189,16 +189,6 @@ set(TupleTableSlot *slot, int column, Datum value)
 	slot->tts_isnull[column] = false;
 }
 
-static Datum
-interval_of(int64 ttl_us)
-{
-	Interval   *ttl = palloc0(sizeof(Interval));
-
-	ttl->day = (int32) (ttl_us / USECS_PER_DAY);
-	ttl->time = ttl_us % USECS_PER_DAY;
-	return IntervalPGetDatum(ttl);
-}
-
 static void
 describe(const WcTableDesc *desc, TupleTableSlot *slot)
 {
@@ -210,7 +200,7 @@ describe(const WcTableDesc *desc, TupleTableSlot *slot)
 		set(slot, WC_DUMP_OWNER, DirectFunctionCall1(namein, CStringGetDatum(owner)));
 	set(slot, WC_DUMP_FAMILIES, DirectFunctionCall1(jsonb_in, CStringGetDatum(wc_families_text(desc))));
 	if (desc->ttl_us != 0)
-		set(slot, WC_DUMP_TTL, interval_of(desc->ttl_us));
+		set(slot, WC_DUMP_TTL, wc_ttl_to_interval(desc->ttl_us));
 	if (desc->nsplits > 0)
 	{
 		Datum	   *splits = palloc(sizeof(Datum) * desc->nsplits);
@@ -351,7 +341,7 @@ give_cell(const DumpScan *scan, const WcTableDesc *desc, const WcCell *cell, Tup
 	if (cell->type == WC_PUT)
 		set(slot, WC_DUMP_VALUE, bytea_of(cell->value));
 	if (cell->ttl_us != 0)
-		set(slot, WC_DUMP_TTL, interval_of(cell->ttl_us));
+		set(slot, WC_DUMP_TTL, wc_ttl_to_interval(cell->ttl_us));
 }
 
 static TupleTableSlot *

@@ -247,7 +247,6 @@ restore_table(const TupleTableSlot *slot)
 	List	   *specs = wc_families_parse(DatumGetJsonbP(value_of(slot, WC_DUMP_FAMILIES)), false);
 	WcTableDesc *desc = palloc0(sizeof(WcTableDesc));
 	WcTableDesc *old = wc_client_table(name, true);
-	WcError		err;
 
 	if (old != NULL)
 	{
@@ -259,8 +258,7 @@ restore_table(const TupleTableSlot *slot)
 		*desc = *old;
 	else
 	{
-		if (wc_table_name_split(wc_text_to_utf8(name, strlen(name)), &desc->ns, &desc->name, &err) != WC_OK)
-			wc_raise(&err);
+		wc_client_split_name(name, &desc->ns, &desc->name);
 		make_namespace(wc_text_from_utf8(desc->ns));
 	}
 	set_families(desc, old, specs);

@@ -10,6 +10,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
+#include "client/foreign/ttl.h"
 #include "fdw/condition/filter.h"
 #include "fdw/relation/recordtype.h"
 #include "fdw/row/readerstate.h"
@@ -337,16 +338,6 @@ type_datum(const WcReader *reader, const WcCell *cell)
 }
 
 static Datum
-ttl_datum(int64 ttl_us)
-{
-	Interval   *ttl = palloc0(sizeof(Interval));
-
-	ttl->day = (int32) (ttl_us / USECS_PER_DAY);
-	ttl->time = ttl_us % USECS_PER_DAY;
-	return IntervalPGetDatum(ttl);
-}
-
-static Datum
 cell_datum(WcReader *reader, WcRole role, int att, const WcCell *cell, bool *isnull)
 {
 	WcCodec    *codec = &reader->wrel->columns[att].codec;
@@ -378,7 +369,7 @@ cell_datum(WcReader *reader, WcRole role, int att, const WcCell *cell, bool *isn
 			return value;
 		default:
 			*isnull = cell->ttl_us == 0;
-			return *isnull ? (Datum) 0 : ttl_datum(cell->ttl_us);
+			return *isnull ? (Datum) 0 : wc_ttl_to_interval(cell->ttl_us);
 	}
 }
 

@@ -21,15 +21,6 @@ PG_FUNCTION_INFO_V1(widecol_enable);
 PG_FUNCTION_INFO_V1(widecol_disable);
 PG_FUNCTION_INFO_V1(widecol_is_enabled);
 
-static void
-split_name(const char *full, WcTableDesc *desc)
-{
-	WcError		err;
-
-	if (wc_table_name_split(wc_name_to_utf8(full), &desc->ns, &desc->name, &err) != WC_OK)
-		wc_raise(&err);
-}
-
 void
 wc_require_no_snapshot(const WcTableDesc *desc)
 {
@@ -53,7 +44,7 @@ widecol_rename_table(PG_FUNCTION_ARGS)
 
 	wc_owner_require_usage(wc_client_embedded());
 	wc_require_no_snapshot(desc);
-	split_name(new_name, desc);
+	wc_client_split_name(new_name, &desc->ns, &desc->name);
 	wc_client_rename_table(name, desc);
 	foreach(lc, relids)
 		wc_foreign_set_table(lfirst_oid(lc), new_name);
@@ -91,7 +82,7 @@ widecol_clone_table_schema(PG_FUNCTION_ARGS)
 	desc = wc_client_store_table(store, name, false);
 	if (PG_GETARG_BOOL(2))
 		wc_client_store_read_splits(store, desc);
-	split_name(new_name, desc);
+	wc_client_split_name(new_name, &desc->ns, &desc->name);
 	desc->owner = InvalidOid;
 	desc->disabled = false;
 	desc->origin = wc_slice(NULL, 0);

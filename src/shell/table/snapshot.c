@@ -55,15 +55,6 @@ open_snapshot(const char *snapshot)
 	return wc_client_table(name_of(snapshot), false);
 }
 
-static void
-set_name(WcTableDesc *desc, const char *full)
-{
-	WcError		err;
-
-	if (wc_table_name_split(wc_name_to_utf8(full), &desc->ns, &desc->name, &err) != WC_OK)
-		wc_raise(&err);
-}
-
 /* --- copying -------------------------------------------------------------------- */
 
 typedef struct Copy
@@ -180,7 +171,7 @@ widecol_snapshot(PG_FUNCTION_ARGS)
 	wc_require_no_snapshot(from);
 
 	desc = wc_client_table(name, false);
-	set_name(desc, name_of(snapshot));
+	wc_client_split_name(name_of(snapshot), &desc->ns, &desc->name);
 	desc->origin = wc_name_to_utf8(wc_client_table_fullname(from));
 	desc->taken_us = wc_clock_wall_us();
 	desc->disabled = false;
@@ -204,7 +195,7 @@ widecol_clone_snapshot(PG_FUNCTION_ARGS)
 	wc_owner_require_usage(wc_client_embedded());
 	from = open_snapshot(snapshot);
 	desc = open_snapshot(snapshot);
-	set_name(desc, new_name);
+	wc_client_split_name(new_name, &desc->ns, &desc->name);
 	desc->origin = wc_slice(NULL, 0);
 	desc->disabled = false;
 	desc->owner = InvalidOid;

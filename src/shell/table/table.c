@@ -24,6 +24,7 @@
 #include "client/catalog/owner.h"
 #include "client/foreign/families.h"
 #include "client/foreign/foreign.h"
+#include "client/foreign/ttl.h"
 #include "compat.h"
 #include "shell/shell.h"
 
@@ -109,14 +110,12 @@ widecol_create_table(PG_FUNCTION_ARGS)
 	char	   *name;
 	List	   *specs;
 	ListCell   *lc;
-	WcError		err;
 
 	wc_arg_not_null(fcinfo, 0, "name");
 	wc_arg_not_null(fcinfo, 1, "families");
 	wc_owner_require_usage(store);
 	name = wc_arg_cstring(fcinfo, 0);
-	if (wc_table_name_split(wc_name_to_utf8(name), &desc->ns, &desc->name, &err) != WC_OK)
-		wc_raise(&err);
+	wc_client_split_name(name, &desc->ns, &desc->name);
 
 	specs = wc_families_parse(PG_GETARG_JSONB_P(1), false);
 	if (specs == NIL)
@@ -342,18 +341,6 @@ text_of(WcSlice name)
 
 #define FAMILY_COLUMNS 12
 
-/* 0: null, for ever */
-static Datum
-ttl_datum(int64 ttl_us, bool *isnull)
-{
-	Interval   *ttl = palloc0(sizeof(Interval));
-
-	*isnull = ttl_us == 0;
-	ttl->day = (int32) (ttl_us / USECS_PER_DAY);
-	ttl->time = ttl_us % USECS_PER_DAY;
-	return IntervalPGetDatum(ttl);
-}
-
 /* The columns that describe() and widecol.families share. */
 static void
 family_values(const WcFamilyDesc *family, Datum *values, bool *nulls)
@@ -363,7 +350,8 @@ family_values(const WcFamilyDesc *family, Datum *values, bool *nulls)
 	values[0] = text_of(family->name);
 	values[1] = Int32GetDatum((int32) a->versions);
 	values[2] = Int32GetDatum((int32) a->min_versions);
-	values[3] = ttl_datum(a->ttl_us, &nulls[3]);
+	values[3] = wc_ttl_to_interval(a->ttl_us);
+	nulls[3] = a->ttl_us == 0;	/* for ever */
 	values[4] = CStringGetTextDatum(wc_keep_deleted_name(a->keep_deleted));
 	values[5] = CStringGetTextDatum(wc_bloomfilter_name(a->bloomfilter));
 	values[6] = CStringGetTextDatum(wc_compression_name(a->compression));
@@ -484,7 +472,8 @@ widecol_tables(PG_FUNCTION_ARGS)
 		if (owner != NULL)
 			values[4] = DirectFunctionCall1(namein, CStringGetDatum(owner));
 		values[5] = foreign_tables_datum(store, desc, foreign_tables);
-		values[6] = ttl_datum(desc->ttl_us, &nulls[6]);
+		values[6] = wc_ttl_to_interval(desc->ttl_us);
+		nulls[6] = desc->ttl_us == 0;	/* for ever */
 		values[7] = BoolGetDatum(!desc->disabled);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}

@@ -21,16 +21,6 @@ PG_FUNCTION_INFO_V1(widecol_uniform_splits);
 PG_FUNCTION_INFO_V1(widecol_bytes_split);
 
 static Datum
-bytea_datum(const void *data, size_t len)
-{
-	bytea	   *result = palloc(VARHDRSZ + len);
-
-	SET_VARSIZE(result, VARHDRSZ + len);
-	memcpy(VARDATA(result), data, len);
-	return PointerGetDatum(result);
-}
-
-static Datum
 bytea_array(Datum *keys, int n)
 {
 	if (n == 0)
@@ -87,7 +77,7 @@ widecol_hex_splits(PG_FUNCTION_ARGS)
 		char		text[17];
 
 		snprintf(text, sizeof(text), "%016" INT64_MODIFIER "x", lo + step * i);
-		keys[i - 1] = bytea_datum(text, 16);
+		keys[i - 1] = wc_bytea_datum(wc_slice(text, 16));
 	}
 	return bytea_array(keys, n - 1);
 }
@@ -107,7 +97,7 @@ widecol_hexstring_splits(PG_FUNCTION_ARGS)
 		char		text[9];
 
 		snprintf(text, sizeof(text), "%08x", (uint32) (range / n * i));
-		keys[i - 1] = bytea_datum(text, 8);
+		keys[i - 1] = wc_bytea_datum(wc_slice(text, 8));
 	}
 	return bytea_array(keys, n - 1);
 }
@@ -169,7 +159,7 @@ split_between(const uint8 *a, const uint8 *b, size_t len, bool inclusive, int32 
 			key[i] = (uint8) (c & 0xFF);
 			c >>= 8;
 		}
-		keys[n] = bytea_datum(key + 1, len);
+		keys[n] = wc_bytea_datum(wc_slice(key + 1, len));
 	}
 }
 
@@ -218,8 +208,8 @@ widecol_bytes_split(PG_FUNCTION_ARGS)
 				 errmsg("the first key must sort before the second")));
 
 	keys = palloc(sizeof(Datum) * (num + 2));
-	keys[0] = bytea_datum(a.data, a.len);
+	keys[0] = wc_bytea_datum(a);
 	split_between(a_padded, b_padded, len, false, num, keys + 1);
-	keys[num + 1] = bytea_datum(b.data, b.len);
+	keys[num + 1] = wc_bytea_datum(b);
 	return bytea_array(keys, num + 2);
 }
