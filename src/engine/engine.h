@@ -376,7 +376,7 @@ typedef struct WcUpkeep
 } WcUpkeep;
 
 /* Sets the settings of upkeep; before the first call there is no upkeep.  Always called by the same thread, which
- * must have all signals blocked: this function may start a thread. */
+ * must have all signals blocked: this function starts a thread, unless it runs, with every setting (engine/upkeep.h). */
 extern WcStatus wc_engine_set_upkeep(WcEngine *engine, const WcUpkeep *settings, WcError *err) WC_WARN_UNUSED;
 
 /* From now on changes of this table's rows that cannot be applied, since the rows are damaged, are void.  table_id 0: of no table. */

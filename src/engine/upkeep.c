@@ -386,5 +386,5 @@ WcStatus
 wc_engine_set_upkeep(WcEngine *engine, const WcUpkeep *settings, WcError *err)
 {
 	wc_upkeeper_set(engine->upkeeper, settings);
-	return settings->busy_percent > 0 ? start_thread(engine->upkeeper, err) : WC_OK;
+	return start_thread(engine->upkeeper, err);
 }

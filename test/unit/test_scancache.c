@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "engine/source/cellsource_store.h"
@@ -635,6 +636,40 @@ upkeep_drops_idle_chunks(void **state)
 	kit_close(&kit);
 }
 
+static uint32_t
+nchunks(WcScanCache *cache)
+{
+	uint32_t	n;
+
+	pthread_mutex_lock(&cache->mutex);
+	n = cache->nchunks;
+	pthread_mutex_unlock(&cache->mutex);
+	return n;
+}
+
+/* With widecol.upkeep = 0, too, there is a thread, and it drops idle chunks. */
+static void
+the_thread_of_upkeep_drops_idle_chunks(void **state)
+{
+	static const WcUpkeep nothing = {.makes_steps = true};
+	WcScanCache *cache;
+	uint32_t	n;
+	Kit			kit;
+
+	(void) state;
+	open_with_rows(&kit, 1000);
+	scan_now(&kit);
+	cache = &kit_store(&kit, 1)->scancache;
+	n = cache->nchunks;
+	assert_true(n > 1);
+	atomic_fetch_sub(&cache->chunks[0]->used_us, WC_SCAN_CHUNK_IDLE_US + 1);
+	assert_ok(&kit, wc_engine_set_upkeep(kit.engine, &nothing, &kit.err));
+	for (int tries = 0; tries < 600 && nchunks(cache) == n; tries++)
+		usleep(50000);
+	assert_int_equal(nchunks(cache), n - 1);
+	kit_close(&kit);
+}
+
 /* Packing cell: the cells of a row are in several chunks. */
 static void
 a_write_drops_all_chunks_of_its_row(void **state)
@@ -735,6 +770,7 @@ main(void)
 		cmocka_unit_test(a_long_scan_joins_small_chunks),
 		cmocka_unit_test(a_scan_leaves_its_chunk_later),
 		cmocka_unit_test(upkeep_drops_idle_chunks),
+		cmocka_unit_test(the_thread_of_upkeep_drops_idle_chunks),
 		cmocka_unit_test(a_write_drops_all_chunks_of_its_row),
 		cmocka_unit_test(random_histories),
 		cmocka_unit_test(scans_beside_a_writer)

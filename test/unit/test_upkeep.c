@@ -313,7 +313,7 @@ nothing_is_done_unless_it_is_to_be(void **state)
 	for (int i = 0; i < 5; i++)
 	{
 		kit_now += DELAY;
-		assert_ok(&kit, wc_engine_set_upkeep(kit.engine, &off, &kit.err));
+		wc_upkeeper_set(kit.engine->upkeeper, &off);
 		wc_upkeeper_round(kit.engine->upkeeper);
 	}
 	assert_int_equal(wc_engine_applied_position(kit.engine), applied);
