@@ -22,6 +22,9 @@
 /* An expire step is due when this part of the time by which "expired" stays behind has passed: a quarter. */
 #define EXPIRE_PART 4
 
+/* When files could not be compacted (for example, since the disk is full), they are tried again after so long. */
+#define RETRY_US (60 * WC_USEC_PER_SEC)
+
 struct WcUpkeeper
 {
 	WcEngine   *engine;
@@ -221,15 +224,19 @@ compact_range(WcUpkeeper *u, WcStore *store, WcSlice start, WcSlice stop, WcErro
 static WcStatus
 compact_swept(WcUpkeeper *u, WcStore *store, WcError *err)
 {
-	const WcSlice none = {NULL, 0};
 	WcSwept		swept;
 	WcStatus	status;
 
-	if (!wc_store_take_swept(store, &swept))
+	if (wc_clock_monotonic_us() < store->upkeep.retry_us || !wc_store_take_swept(store, &swept))
 		return WC_OK;
-	status = compact_range(u, store, swept.start.failed ? none : wc_buf_slice(&swept.start),
-						   swept.stop.failed || swept.to_the_end ? none : wc_buf_slice(&swept.stop), err);
-	wc_swept_free(&swept);
+	status = compact_range(u, store, wc_buf_slice(&swept.start), swept.to_the_end ? wc_slice(NULL, 0) : wc_buf_slice(&swept.stop), err);
+	if (status == WC_OK)
+		wc_swept_free(&swept);
+	else
+	{
+		store->upkeep.retry_us = wc_clock_monotonic_us() + RETRY_US;
+		wc_store_return_swept(store, &swept);
+	}
 	return status;
 }
 

@@ -99,15 +99,17 @@ static WcStatus
 compact_files(WcStore *store, WcRunning *running, const WcReadPoint *at, WcError *err)
 {
 	WcSwept		swept;
+	bool		taken = wc_store_take_swept(store, &swept); /* upkeep need not compact a part of the same files once more */
 	WcStatus	status;
 
-	/* upkeep need not compact a part of the same files once more */
-	if (wc_store_take_swept(store, &swept))
-		wc_swept_free(&swept);
 	wc_running_phase(running, WC_PHASE_FLUSH, 0);
 	status = wc_files_flush(store, at->cancel, err);
 	if (status == WC_OK)
 		status = wc_files_compact(store, wc_slice(NULL, 0), wc_slice(NULL, 0), running, at->cancel, err);
+	if (taken && status == WC_OK)
+		wc_swept_free(&swept);
+	else if (taken)
+		wc_store_return_swept(store, &swept);
 	return status;
 }
 

@@ -263,6 +263,54 @@ a_compaction_on_request_is_enough(void **state)
 	}
 }
 
+static void
+compact_in_vain(Kit *kit)
+{
+	WcWork		work = {.kind = WC_WORK_MAJOR,.table_id = kit->table};
+	WcReadPoint at = kit_point(kit, false);
+
+	rocksdb_disable_manual_compaction(kit->engine->db);
+	assert_int_not_equal(wc_engine_work(kit->engine, &work, &at, &kit->err), WC_OK);
+	rocksdb_enable_manual_compaction(kit->engine->db);
+}
+
+static uint64_t
+bytes_of_files(Kit *kit)
+{
+	return wc_rocks_property(kit->engine->db, kit_store(kit, 1)->cf, "rocksdb.total-sst-files-size");
+}
+
+/* When the files could not be compacted after the steps, on request or by upkeep, upkeep compacts them later. */
+static void
+a_compaction_that_fails_is_made_up_for(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+
+		open_with(&kit, *p);
+		put_rows(&kit, 0, ROWS);
+		delete_rows(&kit, 0, ROWS, KIT_LATEST);
+		kit_flush(&kit);
+		compact_in_vain(&kit);
+		assert_int_equal(wc_marks(kit_store(&kit, 1)).superseded, 0);
+		assert_true(bytes_of_files(&kit) > 0);
+
+		rocksdb_disable_manual_compaction(kit.engine->db);
+		round_at(&kit, kit_now);
+		rocksdb_enable_manual_compaction(kit.engine->db);
+		assert_true(kit_store(&kit, 1)->upkeep.failed);
+		assert_true(bytes_of_files(&kit) > 0);
+		round_at(&kit, kit_now);
+		assert_true(bytes_of_files(&kit) > 0);	/* not at once */
+
+		kit_store(&kit, 1)->upkeep.retry_us = 0;
+		round_at(&kit, kit_now);
+		assert_int_equal(bytes_of_files(&kit), 0);
+		kit_close(&kit);
+	}
+}
+
 /* Expired cells are removed from the files, some time after their TTL's end. */
 static void
 expired_cells_go(void **state)
@@ -411,6 +459,7 @@ main(void)
 		cmocka_unit_test(dated_markers_stay_for_longer),
 		cmocka_unit_test(superseded_versions_go),
 		cmocka_unit_test(a_compaction_on_request_is_enough),
+		cmocka_unit_test(a_compaction_that_fails_is_made_up_for),
 		cmocka_unit_test(expired_cells_go),
 		cmocka_unit_test(nothing_is_done_unless_it_is_to_be),
 		cmocka_unit_test(a_standby_tidies_its_files),

@@ -86,6 +86,25 @@ wc_swept_free(WcSwept *swept)
 	wc_buf_free(&swept->stop);
 }
 
+static void
+set(WcBuf *buf, WcSlice bytes)
+{
+	wc_buf_reset(buf, SIZE_MAX);
+	wc_buf_append_slice(buf, bytes);
+}
+
+void
+wc_swept_add(WcSwept *s, WcSlice start, WcSlice stop)
+{
+	if (!s->any || wc_slice_cmp(start, wc_buf_slice(&s->start)) < 0)
+		set(&s->start, start);
+	if (!s->any || wc_slice_cmp(stop, wc_buf_slice(&s->stop)) > 0)
+		set(&s->stop, stop);
+	/* a buffer that has failed is empty: no start, or no stop */
+	s->to_the_end = (s->any && s->to_the_end) || stop.len == 0 || s->stop.failed;
+	s->any = true;
+}
+
 bool
 wc_store_take_swept(WcStore *store, WcSwept *swept)
 {
@@ -100,6 +119,17 @@ wc_store_take_swept(WcStore *store, WcSwept *swept)
 	}
 	pthread_mutex_unlock(&store->engine->write_mutex);
 	return whole;
+}
+
+void
+wc_store_return_swept(WcStore *store, WcSwept *swept)
+{
+	pthread_mutex_lock(&store->engine->write_mutex);
+	wc_swept_add(&store->swept, wc_buf_slice(&swept->start),
+				 swept->to_the_end ? wc_slice(NULL, 0) : wc_buf_slice(&swept->stop));
+	store->swept.whole = true;
+	pthread_mutex_unlock(&store->engine->write_mutex);
+	wc_swept_free(swept);
 }
 
 char *

@@ -49,6 +49,7 @@ typedef struct WcStoreUpkeep
 	WcCounted	superseded;
 	WcCounted	dated;
 	int64_t		compacted_ts;	/* cells that were gone at this "expired" are not in the files any more */
+	int64_t		retry_us;		/* monotonic; the range that steps have swept is not compacted before, since that failed */
 	bool		failed;			/* the last attempt failed, and the failure was logged */
 } WcStoreUpkeep;
 
@@ -100,9 +101,14 @@ extern void wc_store_note_large(WcStore *store);
 extern void wc_store_unref(WcStore *store);
 
 /* Takes the range in which steps have deleted, when the steps of the whole range are done; false: no range.  The caller
- * frees it.  Locks the engine's write mutex. */
+ * frees it when the files are compacted; if they could not be, the caller returns it: the range is noted again, together
+ * with what steps have noted meanwhile, and freed.  Both lock the engine's write mutex. */
 extern bool wc_store_take_swept(WcStore *store, WcSwept *swept);
+extern void wc_store_return_swept(WcStore *store, WcSwept *swept);
 extern void wc_swept_free(WcSwept *swept);
+
+/* Extends the range to another one, whose stop may be empty: to the end. */
+extern void wc_swept_add(WcSwept *swept, WcSlice start, WcSlice stop);
 
 /* A table with a copy of desc, and room for its stores (all NULL); one reference.  NULL: out of memory. */
 extern WcTable *wc_table_create(const WcTableDesc *desc);

@@ -153,13 +153,6 @@ apply_expire(WcEngine *engine, uint64_t position, WcStore *store, const WcStep *
 /* If a step has changed this part (an eighth) of the key-values that it read, the files are worth compacting. */
 #define WORTH_COMPACTING 8
 
-static void
-set(WcBuf *buf, WcSlice bytes)
-{
-	wc_buf_reset(buf, SIZE_MAX);
-	wc_buf_append_slice(buf, bytes);
-}
-
 /* Notes the deleted keys for the store's upkeep: RocksDB keeps them, and readers step over them, until upkeep compacts the
  * files. */
 static void
@@ -168,14 +161,7 @@ note_swept(WcStore *store, const WcStep *step, const WcSifted *sifted)
 	WcSwept    *s = &store->swept;
 
 	if (sifted->changed > 0 && sifted->changed * WORTH_COMPACTING >= sifted->looked)
-	{
-		if (!s->any || wc_slice_cmp(step->start, wc_buf_slice(&s->start)) < 0)
-			set(&s->start, step->start);
-		if (!s->any || wc_slice_cmp(step->stop, wc_buf_slice(&s->stop)) > 0)
-			set(&s->stop, step->stop);
-		s->to_the_end = (s->any && s->to_the_end) || step->stop.len == 0;
-		s->any = true;
-	}
+		wc_swept_add(s, step->start, step->stop);
 	s->whole |= s->any && step->last;
 }
 
