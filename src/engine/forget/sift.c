@@ -12,6 +12,7 @@
 #include "engine/source/storedrow.h"
 #include "read/cell/matcher.h"
 #include "read/cell/packedrow.h"
+#include "read/cell/quote.h"
 
 typedef struct Sifter
 {
@@ -51,6 +52,23 @@ static WcStatus
 sift_memory(WcError *err)
 {
 	return wc_error(err, WC_NO_MEMORY, "out of memory for a compaction");
+}
+
+/* The status is of wc_gone_unpack. */
+static WcStatus
+row_error(const WcStore *store, WcSlice key, WcStatus status, WcError *err)
+{
+	char		name[WC_STORE_TEXT_MAX];
+	char		quoted[WC_QUOTE_MAX];
+	WcBuf		row = WC_BUF_INIT;
+
+	if (status == WC_NO_MEMORY)
+		return sift_memory(err);
+	wc_error(err, WC_CORRUPT, "the value of a row of %s is damaged", wc_store_text(store, name, sizeof(name)));
+	if (wc_sift_row(store, key, &row, NULL) == WC_OK)
+		wc_error_detail(err, "The row is %s.", wc_quote(quoted, sizeof(quoted), wc_buf_slice(&row)));
+	wc_buf_free(&row);
+	return WC_CORRUPT;
 }
 
 static WcStatus
@@ -291,8 +309,9 @@ sift_head(Sifter *s, WcSlice key, WcSlice value, WcError *err)
 	s->together = !s->apart;
 	if (s->apart)
 		return WC_OK;
-	if (!wc_gone_unpack(value, &s->gone, &s->cells, &s->cells_cap, &n))
-		return wc_error(err, WC_CORRUPT, "a stored row is damaged");
+	status = wc_gone_unpack(value, &s->gone, &s->cells, &s->cells_cap, &n);
+	if (status != WC_OK)
+		return row_error(s->store, key, status, err);
 	for (size_t i = 0; status == WC_OK && i < n; i++)
 	{
 		bool		goes;
@@ -353,9 +372,10 @@ sift_packed(Sifter *s, WcSlice key, WcSlice value, WcError *err)
 {
 	size_t		n;
 	size_t		kept;
+	WcStatus	status = wc_gone_unpack(value, &s->gone, &s->cells, &s->cells_cap, &n);
 
-	if (!wc_gone_unpack(value, &s->gone, &s->cells, &s->cells_cap, &n))
-		return wc_error(err, WC_CORRUPT, "a stored row is damaged");
+	if (status != WC_OK)
+		return row_error(s->store, key, status, err);
 	if (!is_in_window(s, n))
 		return WC_OK;
 	kept = keep_cells(s, n);
@@ -600,7 +620,7 @@ wc_sift_row(const WcStore *store, WcSlice key, WcBuf *row, WcError *err)
 
 typedef struct Earliest
 {
-	bool		packed;			/* packing row */
+	WcStore    *store;
 	int64_t		until_ts;
 	int64_t		ts;
 	WcGone		gone;
@@ -619,7 +639,8 @@ note_put(Earliest *e, const WcCell *cell)
 static WcStatus
 note_puts(Earliest *e, WcSlice key, WcSlice value, WcError *err)
 {
-	size_t		row = e->packed ? key.len : wc_cellkey_row_prefix(key);
+	bool		packed = e->store->packing == WC_PACKING_ROW;
+	size_t		row = packed ? key.len : wc_cellkey_row_prefix(key);
 	size_t		n;
 	WcCell		cell;
 	WcStatus	status;
@@ -631,10 +652,11 @@ note_puts(Earliest *e, WcSlice key, WcSlice value, WcError *err)
 			note_put(e, &cell);
 		return status;
 	}
-	if (!e->packed && wc_cellkey_is_apart(value))
+	if (!packed && wc_cellkey_is_apart(value))
 		return WC_OK;
-	if (!wc_gone_unpack(value, &e->gone, &e->cells, &e->cells_cap, &n))
-		return wc_error(err, WC_CORRUPT, "a stored row is damaged");
+	status = wc_gone_unpack(value, &e->gone, &e->cells, &e->cells_cap, &n);
+	if (status != WC_OK)
+		return row_error(e->store, key, status, err);
 	for (size_t i = 0; i < n; i++)
 		note_put(e, &e->cells[i]);
 	return WC_OK;
@@ -645,8 +667,7 @@ wc_sift_earliest_put(WcStore *store, int64_t until_ts, const atomic_bool *cancel
 {
 	rocksdb_readoptions_t *options = read_options();
 	rocksdb_iterator_t *it = wc_rocks_create_iterator(wc_engine_rocks(store->engine), options, store->cf);
-	Earliest	e = {.packed = store->packing == WC_PACKING_ROW,.until_ts = until_ts,.ts = INT64_MAX,
-		.gone = wc_store_gone(store)};
+	Earliest	e = {.store = store,.until_ts = until_ts,.ts = INT64_MAX,.gone = wc_store_gone(store)};
 	WcStatus	status = WC_OK;
 	size_t		n = 0;
 

@@ -3,6 +3,7 @@
  */
 #include "engine/source/storedrow.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
@@ -47,8 +48,11 @@ static WcStatus
 leave_out_gone(WcStoredRow *r, WcSlice value, WcSlice row, WcError *err)
 {
 	size_t		n;
+	WcStatus	status = wc_gone_unpack(value, &r->gone, &r->left, &r->left_cap, &n);
 
-	if (!wc_gone_unpack(value, &r->gone, &r->left, &r->left_cap, &n))
+	if (status == WC_NO_MEMORY)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a row of %" PRIu32 " cells", r->reader.ncells);
+	if (status != WC_OK)
 		return damaged(r, row, err);
 	if (n == r->reader.ncells)
 		return WC_OK;

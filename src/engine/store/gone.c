@@ -11,7 +11,7 @@
 #include "engine/rocks/cellkey.h"
 #include "read/cell/packedrow.h"
 
-bool
+WcStatus
 wc_gone_unpack(WcSlice value, const WcGone *gone, WcCell **cells, size_t *cap, size_t *n)
 {
 	WcPackedRow row;
@@ -19,13 +19,13 @@ wc_gone_unpack(WcSlice value, const WcGone *gone, WcCell **cells, size_t *cap, s
 
 	*n = 0;
 	if (wc_packedrow_open(&row, value, NULL) != WC_OK)
-		return false;
+		return WC_CORRUPT;
 	if (row.ncells > *cap)
 	{
 		WcCell	   *p = realloc(*cells, row.ncells * sizeof(WcCell));
 
 		if (p == NULL)
-			return false;
+			return WC_NO_MEMORY;
 		*cells = p;
 		*cap = row.ncells;
 	}
@@ -36,7 +36,7 @@ wc_gone_unpack(WcSlice value, const WcGone *gone, WcCell **cells, size_t *cap, s
 		if (!wc_gone_is(gone, &cell))
 			(*cells)[(*n)++] = cell;
 	}
-	return wc_packedrow_status(&row, wc_slice(NULL, 0), NULL) == WC_OK;
+	return wc_packedrow_status(&row, wc_slice(NULL, 0), NULL);
 }
 
 /* --- the filter -----------------------------------------------------------
@@ -97,8 +97,8 @@ drop_row(Filter *f, WcSlice value, bool *changed)
 	WcPackedRow row;
 	size_t		n;
 
-	if (wc_packedrow_open(&row, value, NULL) != WC_OK || !wc_gone_unpack(value, &f->gone, &f->cells, &f->cells_cap, &n) ||
-		n == row.ncells)
+	if (wc_packedrow_open(&row, value, NULL) != WC_OK ||
+		wc_gone_unpack(value, &f->gone, &f->cells, &f->cells_cap, &n) != WC_OK || n == row.ncells)
 		return false;
 	if (n == 0)
 		return true;

@@ -38,10 +38,10 @@ wc_gone_is(const WcGone *gone, const WcCell *cell)
 
 /*
  * Decodes the value of a row whose cells are one key-value into *cells (an array of *cap elements, which the function
- * enlarges), without the cells that are gone.  The cells point into the value and have no row.  False: the value is
- * damaged, or out of memory.
+ * enlarges), without the cells that are gone.  The cells point into the value and have no row.  WC_CORRUPT or
+ * WC_NO_MEMORY: the caller, which knows the row, makes the message.
  */
-extern bool wc_gone_unpack(WcSlice value, const WcGone *gone, WcCell **cells, size_t *cap, size_t *n) __attribute__((warn_unused_result));
+extern WcStatus wc_gone_unpack(WcSlice value, const WcGone *gone, WcCell **cells, size_t *cap, size_t *n) WC_WARN_UNUSED;
 
 /*
  * The filter for RocksDB's compactions.  It knows only cells that are gone for certain, also after a crash.  RocksDB
