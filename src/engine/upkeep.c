@@ -14,7 +14,7 @@
 #include "engine/write/step.h"
 
 /* The pause between two rounds. */
-#define ROUND_MS 1000
+#define ROUND_US WC_USEC_PER_SEC
 
 /* Steps of upkeep are smaller than others: no session waits for them, but commits may wait behind them. */
 #define STEP_KEYS 4096
@@ -25,9 +25,23 @@
 /* When files could not be compacted (for example, since the disk is full), they are tried again after so long. */
 #define RETRY_US (60 * WC_USEC_PER_SEC)
 
+/* So many families are swept at a time: the pass of a sweep keeps a few MiB. */
+#define SWEEPS_MAX 16
+
+/* The steps of a major compaction of a store, one after the other. */
+typedef struct Sweep
+{
+	struct Sweep *next;
+	WcStore    *store;			/* the pass has a reference */
+	WcPass	   *pass;
+	WcRunning	running;
+} Sweep;
+
 struct WcUpkeeper
 {
 	WcEngine   *engine;
+	Sweep	   *sweeps;			/* those that go on; the first one makes the next step.  Only for the thread */
+	size_t		nsweeps;
 	WcMutex		mutex;			/* guards settings; nothing else is locked while it is held */
 	pthread_cond_t ends;		/* stop */
 	WcUpkeep	settings WC_GUARDED_BY(&mutex);
@@ -38,10 +52,11 @@ struct WcUpkeeper
 
 /* --- pauses -------------------------------------------------------------------*/
 
+/* False: the thread is to end. */
 static bool
 pause_us(WcUpkeeper *u, int64_t us)
 {
-	struct timespec until = wc_clock_monotonic_after(us);
+	struct timespec until = wc_clock_monotonic_after(us > 0 ? us : 0);
 
 	pthread_mutex_lock(&u->mutex);
 	while (!atomic_load(&u->stop) && pthread_cond_timedwait(&u->ends, &u->mutex, &until) != ETIMEDOUT)
@@ -61,18 +76,23 @@ settings_of(WcUpkeeper *u)
 	return settings;
 }
 
-/* Behind so much work, as long as makes it the share that it may be.  False: it is to end. */
-static bool
-rest(WcUpkeeper *u, int64_t worked_us)
-{
-	int64_t		busy = settings_of(u).busy_percent;
+/* --- going through a family -----------------------------------------------------*/
 
-	if (busy > 0 && busy < 100)
-		return pause_us(u, worked_us * (100 - busy) / busy);
-	return busy > 0 && !atomic_load(&u->stop);
+/* Logs a failure, if it is the store's first one in a row. */
+static void
+tell_failure(WcStore *store, const WcError *err)
+{
+	if (!store->upkeep.failed)
+		wc_log(WC_LOG_WARNING, "%s: %s", err->message, err->detail);
+	store->upkeep.failed = true;
 }
 
-/* --- going through a family -----------------------------------------------------*/
+/* Is the status a failure, other than that the engine ends? */
+static bool
+is_failure(WcUpkeeper *u, WcStatus status)
+{
+	return status != WC_OK && status != WC_END && status != WC_SHUTDOWN && !atomic_load(&u->stop);
+}
 
 /* The clock; or the last commit's timestamp, if the clock is ahead of that. */
 static int64_t
@@ -84,41 +104,119 @@ safe_now(WcEngine *engine)
 	return last_ts < now ? last_ts : now;
 }
 
-/* The steps of a major compaction of the cells that were written up to the counts' times; keys: about so many
+static Sweep *
+sweep_of(WcUpkeeper *u, const WcStore *store)
+{
+	Sweep	   *s = u->sweeps;
+
+	while (s != NULL && s->store != store)
+		s = s->next;
+	return s;
+}
+
+static void
+append_sweep(WcUpkeeper *u, Sweep *sweep)
+{
+	Sweep	  **end = &u->sweeps;
+
+	while (*end != NULL)
+		end = &(*end)->next;
+	sweep->next = NULL;
+	*end = sweep;
+	u->nsweeps++;
+}
+
+static Sweep *
+take_first_sweep(WcUpkeeper *u)
+{
+	Sweep	   *sweep = u->sweeps;
+
+	u->sweeps = sweep->next;
+	u->nsweeps--;
+	return sweep;
+}
+
+static void
+free_sweep(Sweep *sweep)
+{
+	wc_running_end(&sweep->running);
+	wc_pass_free(sweep->pass);
+	free(sweep);
+}
+
+static void
+end_sweeps(WcUpkeeper *u)
+{
+	while (u->sweeps != NULL)
+		free_sweep(take_first_sweep(u));
+}
+
+/* Begins the steps of a major compaction of the cells that were written up to the counts' times; keys: about so many
  * keys are in the store. */
 static WcStatus
-sweep(WcUpkeeper *u, WcStore *store, const WcCounted *superseded, const WcCounted *dated, uint64_t keys, WcError *err)
+begin_sweep(WcUpkeeper *u, WcStore *store, const WcCounted *superseded, const WcCounted *dated, uint64_t keys, WcError *err)
 {
 	WcPassOptions options = {
 		.kind = WC_STEP_MAJOR,.until_ts = superseded->until_ts > dated->until_ts ? superseded->until_ts : dated->until_ts,
 		.dated_until_ts = dated->until_ts,.now_us = safe_now(u->engine),
 		.superseded = superseded->count,.dated = dated->count,.keys_max = STEP_KEYS,.cancel = &u->stop
 	};
-	const WcStep *step;
-	WcPass	   *pass;
-	WcRunning	running;
-	int64_t		since = wc_clock_monotonic_us();
+	Sweep	   *sweep = calloc(1, sizeof(*sweep));
 	WcStatus	status;
 
+	if (sweep == NULL)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for upkeep");
+	options.running = &sweep->running;
+	status = wc_pass_create(store, &options, &sweep->pass, err);
+	if (status != WC_OK)
+	{
+		free(sweep);
+		return status;
+	}
+	sweep->store = store;
 	atomic_store(&store->flushed_superseded, 0);
 	atomic_store(&store->flushed_dated, 0);
-	wc_running_begin(&running, store, WC_PROGRESS_UPKEEP, 0);
-	wc_running_phase(&running, WC_PHASE_FORGET, keys);
-	options.running = &running;
-	status = wc_pass_create(store, &options, &pass, err);
+	wc_running_begin(&sweep->running, store, WC_PROGRESS_UPKEEP, 0);
+	wc_running_phase(&sweep->running, WC_PHASE_FORGET, keys);
+	append_sweep(u, sweep);
+	return WC_OK;
+}
 
-	while (status == WC_OK && (status = wc_pass_next(pass, &step, err)) == WC_OK)
-	{
-		status = wc_step_apply(u->engine, step, wc_pass_work(pass), &u->stop, err);
-		if (status != WC_OK)
-			break;
-		if (!rest(u, wc_clock_monotonic_us() - since))
-			break;
-		since = wc_clock_monotonic_us();
-	}
-	wc_pass_free(pass);
-	wc_running_end(&running);
-	return status == WC_END ? WC_OK : status;
+/* One step of a sweep; WC_END: the sweep is done. */
+static WcStatus
+step_on(WcUpkeeper *u, Sweep *sweep, int64_t *worked_us, WcError *err)
+{
+	int64_t		since = wc_clock_monotonic_us();
+	const WcStep *step;
+	WcStatus	status = wc_pass_try(sweep->pass, &step, err);
+
+	*worked_us = wc_clock_monotonic_us() - since;
+	if (status != WC_OK || step == NULL)
+		return status;
+	status = wc_step_apply(u->engine, step, wc_pass_work(sweep->pass), &u->stop, err);
+	if (status == WC_OK)
+		*worked_us += wc_pass_work(sweep->pass)->applied_us;
+	return status;
+}
+
+bool
+wc_upkeeper_step(WcUpkeeper *u, int64_t *worked_us)
+{
+	Sweep	   *sweep;
+	WcError		err;
+	WcStatus	status;
+
+	if (u->sweeps == NULL)
+		return false;
+	sweep = take_first_sweep(u);
+	status = step_on(u, sweep, worked_us, &err);
+	if (is_failure(u, status))
+		tell_failure(sweep->store, &err);
+	if (status == WC_OK)
+		append_sweep(u, sweep);
+	else
+		free_sweep(sweep);
+	return true;
 }
 
 /*
@@ -157,14 +255,15 @@ sweep_when_worth(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcErro
 	uint64_t	keys;
 	bool		worth;
 
-	if (marks.superseded < WC_UPKEEP_DEAD_MIN && marks.dated < WC_UPKEEP_DEAD_MIN)
+	if ((marks.superseded < WC_UPKEEP_DEAD_MIN && marks.dated < WC_UPKEEP_DEAD_MIN) || u->nsweeps == SWEEPS_MAX ||
+		sweep_of(u, store) != NULL)
 		return WC_OK;
 	keys = wc_rocks_property(u->engine->db, store->cf, "rocksdb.estimate-num-keys");
 	worth = ripen(&state->superseded, marks.superseded, is_enough(marks.superseded, keys, settings),
 				  last_ts, now, settings->delay_us, &superseded);
 	worth |= ripen(&state->dated, marks.dated, is_enough(marks.dated, keys, settings),
 				   last_ts, now, settings->history_us, &dated);
-	return worth ? sweep(u, store, &superseded, &dated, keys, err) : WC_OK;
+	return worth ? begin_sweep(u, store, &superseded, &dated, keys, err) : WC_OK;
 }
 
 /* --- expired cells ----------------------------------------------------*/
@@ -268,7 +367,6 @@ look_at(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings)
 {
 	WcError		err;
 	WcStatus	status = wc_files_check(store, "compact", &err);
-	bool		failed;
 
 	if (status == WC_OK && settings->makes_steps)
 		status = expire_when_due(u, store, settings, &err);
@@ -278,10 +376,10 @@ look_at(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings)
 		status = compact_swept(u, store, &err);
 	if (status == WC_OK)
 		status = compact_gone(u, store, settings, &err);
-	failed = status != WC_OK && status != WC_SHUTDOWN && !atomic_load(&u->stop);
-	if (failed && !store->upkeep.failed)
-		wc_log(WC_LOG_WARNING, "%s: %s", err.message, err.detail);
-	store->upkeep.failed = failed;
+	if (is_failure(u, status))
+		tell_failure(store, &err);
+	else
+		store->upkeep.failed = false;
 }
 
 /* The ids of all tables, n of them; NULL: out of memory. */
@@ -306,6 +404,8 @@ wc_upkeeper_round(WcUpkeeper *u)
 	size_t		n;
 	uint32_t   *ids = table_ids(&u->engine->catalog, &n);
 
+	if (settings.busy_percent == 0)
+		end_sweeps(u);
 	for (size_t t = 0; t < n && !atomic_load(&u->stop); t++)
 	{
 		WcTable    *table = wc_catalog_table(u->engine, ids[t]);
@@ -323,14 +423,44 @@ wc_upkeeper_round(WcUpkeeper *u)
 
 /* --- the thread -----------------------------------------------------------------------*/
 
+/* When the next step is due, after one that has ended at this time: the rest before it makes the work the share that
+ * it may be. */
+static int64_t
+next_step_us(WcUpkeeper *u, int64_t ended_us, int64_t worked_us)
+{
+	int64_t		busy = settings_of(u).busy_percent;
+
+	if (u->sweeps == NULL || busy == 0)
+		return INT64_MAX;
+	return ended_us + worked_us * (100 - busy) / busy;
+}
+
+/* A round a second, and steps in between. */
 static void *
 upkeeper_main(void *arg)
 {
 	WcUpkeeper *u = arg;
+	int64_t		now = wc_clock_monotonic_us();
+	int64_t		round_us = now + ROUND_US;
+	int64_t		ended_us = now;
+	int64_t		worked_us = 0;
 
-	while (pause_us(u, ROUND_MS * 1000))
-		wc_upkeeper_round(u);
-	return NULL;
+	for (;;)
+	{
+		int64_t		step_us = next_step_us(u, ended_us, worked_us);
+
+		if (!pause_us(u, (step_us < round_us ? step_us : round_us) - now))
+			return NULL;
+		now = wc_clock_monotonic_us();
+		if (now >= round_us)
+		{
+			wc_upkeeper_round(u);
+			now = wc_clock_monotonic_us();
+			round_us = now + ROUND_US;
+		}
+		else if (now >= step_us && wc_upkeeper_step(u, &worked_us))
+			now = ended_us = wc_clock_monotonic_us();
+	}
 }
 
 WcUpkeeper *
@@ -361,6 +491,7 @@ wc_upkeeper_free(WcUpkeeper *u)
 		rocksdb_disable_manual_compaction(u->engine->db);
 		pthread_join(u->thread, NULL);
 	}
+	end_sweeps(u);
 	pthread_cond_destroy(&u->ends);
 	pthread_mutex_destroy(&u->mutex);
 	free(u);

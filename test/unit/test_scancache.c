@@ -166,8 +166,12 @@ keep_up(Kit *kit)
 	wc_upkeeper_set(kit->engine->upkeeper, &settings);
 	for (int i = 0; i < 2; i++)
 	{
+		int64_t		worked_us;
+
 		kit_now += 10;
 		wc_upkeeper_round(kit->engine->upkeeper);
+		while (wc_upkeeper_step(kit->engine->upkeeper, &worked_us))
+			;
 	}
 }
 

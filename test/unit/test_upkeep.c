@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "engine/store/state.h"
 #include "engine/upkeep.h"
 
@@ -21,11 +22,29 @@ static const uint8_t packings[] = {WC_PACKING_ROW, WC_PACKING_CELL};
 
 static const WcUpkeep settings = {.makes_steps = true,.busy_percent = 100,.dead_percent = 20,.delay_us = DELAY,.history_us = HISTORY};
 
+static bool
+step(Kit *kit)
+{
+	int64_t		worked_us;
+
+	return wc_upkeeper_step(kit->engine->upkeeper, &worked_us);
+}
+
 static void
-round_at(Kit *kit, int64_t now)
+one_round_at(Kit *kit, int64_t now)
 {
 	kit_now = now;
 	wc_upkeeper_set(kit->engine->upkeeper, &settings);
+	wc_upkeeper_round(kit->engine->upkeeper);
+}
+
+/* With the steps of what has begun in it, and the compaction after them. */
+static void
+round_at(Kit *kit, int64_t now)
+{
+	one_round_at(kit, now);
+	while (step(kit))
+		;
 	wc_upkeeper_round(kit->engine->upkeeper);
 }
 
@@ -141,6 +160,170 @@ a_queue_is_short_again(void **state)
 		assert_int_equal(wc_marks(kit_store(&kit, 1)).superseded, 0);
 		kit_close(&kit);
 	}
+}
+
+static void
+make_family(Kit *kit, const char *name, int64_t ttl_us)
+{
+	WcFamilyAttrs attrs = wc_family_attrs_default;
+
+	attrs.packing = WC_PACKING_ROW;
+	attrs.ttl_us = ttl_us;
+	kit_create_attrs(kit, name, &attrs);
+	kit_commit(kit);
+}
+
+/* Makes a family that the next round at this time begins to sweep, in more than two steps. */
+static void
+make_much_to_sweep(Kit *kit, const char *name)
+{
+	make_family(kit, name, 0);
+	put_rows(kit, 0, 3 * ROWS);
+	delete_rows(kit, 0, 3 * ROWS, KIT_LATEST);
+	one_round_at(kit, kit_now);
+	kit_now += DELAY;
+}
+
+/* While a family is swept, the others are looked at, and swept in turn. */
+static void
+a_sweep_lets_others_come(void **state)
+{
+	Kit			kit;
+	WcStore    *large;
+	WcStore    *other;
+	WcStore    *dated;
+
+	open_with(&kit, WC_PACKING_ROW);
+	make_much_to_sweep(&kit, "large");
+	large = kit_store(&kit, 1);
+	make_family(&kit, "dated", DELAY);
+	put_rows(&kit, 0, 10);
+	dated = kit_store(&kit, 1);
+	one_round_at(&kit, kit_now);
+	assert_true(step(&kit));
+	assert_true(wc_marks(large).superseded > 0);
+
+	/* cells expire */
+	kit_now += 2 * DELAY;
+	put_rows(&kit, 10, 11);
+	one_round_at(&kit, kit_now);
+	assert_true(wc_marks(large).superseded > 0);
+	assert_in_range(wc_marks(dated).gone.expired_ts, kit_now - DELAY - 10, kit_now);
+
+	/* a family that has less to sweep is done before, and its files are compacted */
+	make_family(&kit, "other", 0);
+	put_rows(&kit, 0, 2000);
+	delete_rows(&kit, 0, 2000, KIT_LATEST);
+	other = kit_store(&kit, 1);
+	one_round_at(&kit, kit_now);
+	one_round_at(&kit, kit_now + DELAY);
+	while (wc_marks(other).superseded > 0)
+		assert_true(step(&kit));
+	assert_true(wc_marks(large).superseded > 0);
+	one_round_at(&kit, kit_now);
+	assert_true(wc_marks(large).superseded > 0);
+	assert_in_range(looked_at_for_first_row(&kit), 0, 1);
+
+	while (step(&kit))
+		;
+	assert_int_equal(wc_marks(large).superseded, 0);
+	kit_close(&kit);
+}
+
+/* What a step reads is bounded, also where nothing changes. */
+static void
+steps_are_short(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		int			n = 0;
+
+		open_with(&kit, *p);
+		put_rows(&kit, 0, 8 * ROWS);
+		delete_rows(&kit, 6 * ROWS, 8 * ROWS, KIT_LATEST);
+		one_round_at(&kit, kit_now);
+		one_round_at(&kit, kit_now + DELAY);
+		while (step(&kit))
+			n++;
+		assert_in_range(n, 8 * ROWS / 4096, 8 * ROWS / 1024);
+		assert_int_equal(wc_marks(kit_store(&kit, 1)).superseded, 0);
+		kit_close(&kit);
+	}
+}
+
+/* Sweeps end when there is to be no upkeep, the table is dropped, or the engine ends. */
+static void
+sweeps_end_early(void **state)
+{
+	Kit			kit;
+	WcUpkeep	off = settings;
+
+	open_with(&kit, WC_PACKING_ROW);
+	make_much_to_sweep(&kit, "u");
+	one_round_at(&kit, kit_now);
+	assert_true(step(&kit));
+	off.busy_percent = 0;
+	wc_upkeeper_set(kit.engine->upkeeper, &off);
+	wc_upkeeper_round(kit.engine->upkeeper);
+	assert_false(step(&kit));
+
+	make_much_to_sweep(&kit, "v");
+	one_round_at(&kit, kit_now);
+	assert_true(step(&kit));
+	assert_ok(&kit, wc_batch_drop_table(&kit.builder, kit.cid, kit.table, &kit.err));
+	kit_commit(&kit);
+	while (step(&kit))
+		;
+
+	make_much_to_sweep(&kit, "w");
+	one_round_at(&kit, kit_now);
+	assert_true(step(&kit));
+	assert_true(wc_marks(kit_store(&kit, 1)).superseded > 0);
+	kit_close(&kit);
+}
+
+typedef struct Log
+{
+	WcEngine   *engine;
+	int64_t		waited_us;
+} Log;
+
+static WcStatus
+log_slowly(void *arg, WcSlice bytes, const atomic_bool *cancel, WcError *err)
+{
+	Log		   *log = arg;
+	int64_t		since = wc_clock_monotonic_us();
+	WcStep		logged;
+	WcStatus	status = wc_step_decode(bytes, &logged, err);
+
+	(void) cancel;
+	usleep(50000);
+	log->waited_us += wc_clock_monotonic_us() - since;
+	return status == WC_OK ? wc_engine_step(log->engine, wc_engine_applied_position(log->engine) + 1, &logged, err) : status;
+}
+
+/* Waiting for the log is no work, after which the thread would have to rest. */
+static void
+waiting_is_no_work(void **state)
+{
+	Kit			kit;
+	Log			log = {0};
+	int64_t		since;
+	int64_t		worked_us;
+	int64_t		all_us;
+
+	open_with(&kit, WC_PACKING_ROW);
+	make_much_to_sweep(&kit, "u");
+	one_round_at(&kit, kit_now);
+	log.engine = kit.engine;
+	wc_engine_log_steps(kit.engine, log_slowly, &log);
+	since = wc_clock_monotonic_us();
+	assert_true(wc_upkeeper_step(kit.engine->upkeeper, &worked_us));
+	all_us = wc_clock_monotonic_us() - since;
+	assert_true(log.waited_us > 0);
+	assert_in_range(worked_us, 1, all_us - log.waited_us);
+	kit_close(&kit);
 }
 
 /* Recent writes and deletes stay, and those that come meanwhile. */
@@ -297,7 +480,7 @@ a_compaction_that_fails_is_made_up_for(void **state)
 		assert_true(bytes_of_files(&kit) > 0);
 
 		rocksdb_disable_manual_compaction(kit.engine->db);
-		round_at(&kit, kit_now);
+		one_round_at(&kit, kit_now);
 		rocksdb_enable_manual_compaction(kit.engine->db);
 		assert_true(kit_store(&kit, 1)->upkeep.failed);
 		assert_true(bytes_of_files(&kit) > 0);
@@ -454,6 +637,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_queue_is_short_again),
+		cmocka_unit_test(a_sweep_lets_others_come),
+		cmocka_unit_test(steps_are_short),
+		cmocka_unit_test(sweeps_end_early),
+		cmocka_unit_test(waiting_is_no_work),
 		cmocka_unit_test(what_is_young_stays),
 		cmocka_unit_test(little_is_let_be),
 		cmocka_unit_test(dated_markers_stay_for_longer),

@@ -278,13 +278,21 @@ go_on(WcPass *p, WcError *err)
 }
 
 WcStatus
+wc_pass_try(WcPass *p, const WcStep **step, WcError *err)
+{
+	WcStatus	status = go_on(p, err);
+
+	*step = status == WC_OK && does_something(p) ? &p->step : NULL;
+	return status;
+}
+
+WcStatus
 wc_pass_next(WcPass *p, const WcStep **step, WcError *err)
 {
 	WcStatus	status;
 
 	do
-		status = go_on(p, err);
-	while (status == WC_OK && !does_something(p));
-	*step = &p->step;
+		status = wc_pass_try(p, step, err);
+	while (status == WC_OK && *step == NULL);
 	return status;
 }

@@ -36,6 +36,7 @@ typedef struct WcStepWork
 	WcBuf		first_row;		/* of the range */
 	WcBuf		last_row;		/* empty: to the end */
 	bool		worked_out;		/* else the step is worked out when it is applied */
+	int64_t		applied_us;		/* how long applying the step took, without waiting for the log */
 } WcStepWork;
 
 /* Its memory; it must be on watch no more. */
@@ -49,6 +50,9 @@ extern void wc_pass_free(WcPass *pass);
 
 /* The next step, valid until the next call; WC_END: that was all. */
 extern WcStatus wc_pass_next(WcPass *pass, const WcStep **step, WcError *err) WC_WARN_UNUSED;
+
+/* Reads one range at most, of about keys_max key-values; *step is NULL if nothing in it changes. */
+extern WcStatus wc_pass_try(WcPass *pass, const WcStep **step, WcError *err) WC_WARN_UNUSED;
 
 /* Of the step that was given last. */
 extern WcStepWork *wc_pass_work(WcPass *pass);

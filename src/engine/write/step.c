@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "engine/catalog/catalog.h"
 #include "engine/forget/history.h"
 #include "engine/store/state.h"
@@ -257,6 +258,7 @@ static WcStatus
 apply(WcEngine *engine, uint64_t position, const WcStep *step, WcStepWork *work, WcError *err)
 {
 	WcStepWork	here = {.sifted = WC_SIFTED_INIT};
+	int64_t		since = wc_clock_monotonic_us();
 	bool		done = false;
 	WcStatus	status = WC_OK;
 
@@ -277,6 +279,7 @@ apply(WcEngine *engine, uint64_t position, const WcStep *step, WcStepWork *work,
 		wc_rangewatch_end(&work->watch);
 		if (!done)
 			work->sifted.changed = here.sifted.changed;
+		work->applied_us = wc_clock_monotonic_us() - since;
 	}
 	pthread_mutex_unlock(&engine->write_mutex);
 	wc_stepwork_free(&here);

@@ -10,7 +10,7 @@
  * Has a step applied that was made here: at once, or through the log (wc_engine_log_steps),
  * in which case it waits for that.  work (of a pass, wc_pass_work) spares it the reading if the
  * range has not been written to since; NULL: it has not been done.  work->sifted.changed is
- * how much it has changed.  WC_CANCELLED: it may still be applied.  cancel may be NULL.
+ * how much it has changed, and work->applied_us how long that took.  WC_CANCELLED: it may still be applied.  cancel may be NULL.
  */
 extern WcStatus wc_step_apply(WcEngine *engine, const WcStep *step, WcStepWork *work, const atomic_bool *cancel,
 							  WcError *err) WC_WARN_UNUSED;
