@@ -39,8 +39,7 @@ typedef struct WcPeer
 typedef struct WcLogOptions
 {
 	uint32_t	store;			/* id of the store; BATCHes for other stores are skipped */
-	uint64_t	pending_max;	/* all transactions that have not ended may have so many bytes together ... */
-	uint64_t	pending_memory;	/* ... and those of them that are in memory, about */
+	uint64_t	pending_memory;	/* so many bytes, about, of all transactions that have not ended are in memory; further ones in the store */
 	WcFlight   *flight;			/* transactions in flight, shared with the backends */
 	WcClaims   *claims;			/* rows that backends have claimed, likewise */
 	const WcUnapplied *unapplied;	/* answers that commits leave there; NULL: none */

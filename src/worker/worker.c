@@ -66,9 +66,6 @@ extern PGDLLEXPORT void wc_worker_main(Datum main_arg);
 #define BUSY_MS 1000
 #define READERS_EVERY_MS 1
 
-/* All transactions that have not ended may have written so many bytes together. */
-#define PENDING_MAX (UINT64CONST(64) * 1024 * 1024 * 1024)
-
 /* Where PostgreSQL keeps statistics while it does not run. */
 #define STATISTICS_FILE PGSTAT_STAT_PERMANENT_DIRECTORY "/widecol.stat"
 
@@ -176,7 +173,6 @@ start_server(WcError *err)
 {
 	WcLogOptions log = {
 		.store = wc_engine_store_id(engine),
-		.pending_max = (uint64_t) PENDING_MAX,
 		.pending_memory = WC_PENDING_MEMORY,
 		.flight = wc_places(),
 		.claims = wc_claims(),

@@ -28,7 +28,7 @@ kitlog_open(KitLog *log, Kit *kit)
 	pthread_mutex_init(&log->mutex, NULL);
 	log->position = FIRST_POSITION;
 	log->options = (WcLogOptions) {
-		.store = STORE,.pending_max = 64 << 20,.pending_memory = 64 << 20,.flight = wc_flight_init(flight, PLACES, PLACES),
+		.store = STORE,.pending_memory = 64 << 20,.flight = wc_flight_init(flight, PLACES, PLACES),
 		.claims = wc_claims_init(claims, 42, 1),.applied = &log->applied
 	};
 	wc_claims_reset(log->options.claims);

@@ -41,7 +41,7 @@ static void
 begin(Log *log)
 {
 	WcLogOptions options = {
-		.store = STORE,.pending_max = 64 << 20,.pending_memory = log->pending_memory,.flight = log->flight,.claims = log->claims,.applied = &log->applied
+		.store = STORE,.pending_memory = log->pending_memory,.flight = log->flight,.claims = log->claims,.applied = &log->applied
 	};
 	WcError    *err = &log->kit.err;
 
@@ -827,6 +827,13 @@ a_large_prepared_transaction_survives_the_engine(void **state)
 	write_large(log, 200, LARGE_ROWS - 5, LARGE_ROWS, &at, 1002);
 	lock_op(log, WC_LOCK_EXCLUSIVE, "only locked");
 	(void) batch_of(log, 200, WC_RECORD_NO_PLACE, at);
+
+	/* further ones beside it: none is refused, since an engine that refused what is in the log could not read on */
+	for (uint64_t xid = 201; xid < 205; xid++)
+	{
+		at = 0;
+		write_large(log, xid, 0, LARGE_ROWS, &at, 1003);
+	}
 	mark(log, 1010);
 	wc_intake_prepare(log->intake, 200);	/* the mark has all its bytes, and does not say so */
 	mark(log, 1020);
@@ -851,6 +858,8 @@ a_large_prepared_transaction_survives_the_engine(void **state)
 		assert_large_locks(log, 200);
 	}
 	assert_string_equal(kit_scan(&log->kit, false), "");
+	for (uint64_t xid = 201; xid < 205; xid++)
+		wc_intake_abort(log->intake, xid);
 	commit(log, 200, 1030);
 	wait_applied(log, 1030);
 	assert_large_rows(log);

@@ -82,13 +82,13 @@ on_table(void *arg, uint32_t table_id)
 }
 
 static WcPending *
-make(uint64_t bytes_max)
+make(void)
 {
 	WcPendingTables tables = {on_table, &told};
 	WcPending  *p;
 	WcError		err;
 
-	assert_int_equal(wc_pending_create(bytes_max, &tables, &p, &err), WC_OK);
+	assert_int_equal(wc_pending_create(&tables, &p, &err), WC_OK);
 	return p;
 }
 
@@ -119,7 +119,7 @@ assert_stream(WcPending *p, uint64_t xid, const char *bytes)
 static void
 streams_are_kept_apart(void **state)
 {
-	WcPending  *p = make(1000);
+	WcPending  *p = make();
 
 	(void) state;
 	assert_int_equal(append(p, 10, 0, "one"), WC_OK);
@@ -140,7 +140,7 @@ streams_are_kept_apart(void **state)
 static void
 a_batch_cuts(void **state)
 {
-	WcPending  *p = make(1000);
+	WcPending  *p = make();
 
 	(void) state;
 	assert_int_equal(append(p, 10, 0, "0123456789"), WC_OK);
@@ -160,7 +160,7 @@ a_batch_cuts(void **state)
 static void
 what_does_not_follow_is_refused(void **state)
 {
-	WcPending  *p = make(1000);
+	WcPending  *p = make();
 	WcLogRecord other = {.kind = WC_RECORD_BATCH,.store = 1,.database = DATABASE + 1,.xid = 10,.at = 3};
 	WcError		err;
 
@@ -175,38 +175,9 @@ what_does_not_follow_is_refused(void **state)
 }
 
 static void
-the_limit_is_for_all_together(void **state)
-{
-	WcPending  *p = make(10);
-	WcLogRecord batch = {
-		.kind = WC_RECORD_BATCH,.store = 1,.database = DATABASE,.xid = 11,.bytes = wc_slice_cstr("abcde")
-	};
-	WcError		err;
-
-	(void) state;
-	assert_int_equal(append(p, 10, 0, "012345"), WC_OK);
-	assert_int_equal(wc_pending_append(p, &batch, &err), WC_TOO_LARGE);
-	assert_non_null(strstr(err.detail, "Transaction 11 has 5 bytes, others have 6, and the limit is 10 together."));
-	assert_int_equal(wc_pending_count(p), 1);
-	assert_int_equal(append(p, 11, 0, "abcd"), WC_OK);
-	assert_int_equal(append(p, 10, 6, "6"), WC_TOO_LARGE);
-
-	/* bytes that are cut off make room at once */
-	assert_int_equal(append(p, 10, 5, "x"), WC_OK);
-	assert_int_equal(append(p, 10, 1, "xyz"), WC_OK);
-	assert_int_equal(append(p, 11, 4, "ef"), WC_OK);
-	assert_stream(p, 10, "0xyz");
-	assert_stream(p, 11, "abcdef");
-	assert_int_equal(append(p, 12, 0, "0123456789"), WC_OK);
-	assert_int_equal(append(p, 12, 0, "0123456789a"), WC_TOO_LARGE);
-	assert_stream(p, 12, "0123456789");
-	wc_pending_free(p);
-}
-
-static void
 place_and_flags_are_remembered(void **state)
 {
-	WcPending  *p = make(1000);
+	WcPending  *p = make();
 	WcLogRecord batch = {
 		.kind = WC_RECORD_BATCH,.store = 1,.place = WC_RECORD_NO_PLACE,.database = DATABASE,.xid = 10,
 			.bytes = wc_slice_cstr("a")
@@ -244,7 +215,7 @@ static void
 what_a_crash_left_goes(void **state)
 {
 	static const uint64_t running[] = {7, 120, 130, 255};
-	WcPending  *p = make(100000);
+	WcPending  *p = make();
 	uint64_t	dropped = 0;
 
 	(void) state;
@@ -321,9 +292,9 @@ compare_pieces(const void *a, const void *b)
 
 /* As a start behind a mark does. */
 static WcPending *
-load_stored(uint64_t bytes_max)
+load_stored(void)
 {
-	WcPending  *p = make(bytes_max);
+	WcPending  *p = make();
 
 	qsort(stored, (size_t) nstored, sizeof(*stored), compare_pieces);
 	for (int i = 0; i < nstored; i++)
@@ -363,7 +334,7 @@ assert_batch(const WcPendingBatch *batch, const char *bytes, size_t len)
 static void
 a_mark_gives_memory_back(void **state)
 {
-	WcPending  *p = make(1000);
+	WcPending  *p = make();
 	WcPendingBatch batch;
 
 	(void) state;
@@ -412,7 +383,7 @@ put_by_mark(WcPending *p, uint64_t xid, bool *found)
 static void
 what_is_marked_is_not_put_again(void **state)
 {
-	WcPending  *p = make(1000);
+	WcPending  *p = make();
 	uint16_t	place;
 	bool		found;
 
@@ -438,7 +409,7 @@ what_is_marked_is_not_put_again(void **state)
 static void
 prepared_ones_are_counted_and_marked(void **state)
 {
-	WcPending  *p = make(1000);
+	WcPending  *p = make();
 	WcPendingBatch batch;
 	uint16_t	place;
 
@@ -461,7 +432,7 @@ prepared_ones_are_counted_and_marked(void **state)
 		int			n = 0;
 
 		wc_pending_free(p);
-		p = load_stored(1000);
+		p = load_stored();
 		assert_int_equal(wc_pending_nprepared(p), 1);
 		for (; (b = wc_pending_next(p, &node)) != NULL; n++)
 			assert_int_equal(b->flags, b->xid == 10 ? WC_PENDING_PREPARED : 0);
@@ -489,7 +460,7 @@ streams_are_as_their_copies(void **state)
 		N = 8,
 		ROOM = 4096
 	};
-	WcPending  *p = make(N * ROOM);
+	WcPending  *p = make();
 	static char copies[N][ROOM];
 	size_t		len[N];
 	bool		open[N] = {false};
@@ -509,7 +480,7 @@ streams_are_as_their_copies(void **state)
 		{
 			write_mark(p);
 			wc_pending_free(p);
-			p = load_stored(N * ROOM);
+			p = load_stored();
 		}
 		if (wc_mangle_random(50) == 0)
 		{
@@ -592,7 +563,7 @@ tables_that_are_made_are_told_of(void **state)
 	add_row(&b);
 	for (size_t piece = 1; piece <= ops.len; piece++)
 	{
-		WcPending  *p = make(1000);
+		WcPending  *p = make();
 		WcBatchBuilder again;
 		WcBuf		other = WC_BUF_INIT;
 
@@ -624,7 +595,6 @@ main(void)
 		cmocka_unit_test(streams_are_kept_apart),
 		cmocka_unit_test(a_batch_cuts),
 		cmocka_unit_test(what_does_not_follow_is_refused),
-		cmocka_unit_test(the_limit_is_for_all_together),
 		cmocka_unit_test(place_and_flags_are_remembered),
 		cmocka_unit_test(what_a_crash_left_goes),
 		cmocka_unit_test(a_mark_gives_memory_back),

@@ -63,7 +63,7 @@ wc_intake_create(WcEngine *engine, WcLockTable *locktable, const WcLogOptions *l
 	f->applied = wc_engine_applied_position(engine);
 	pthread_mutex_init(&f->mutex, NULL);
 	wc_clock_cond_init(&f->written);
-	status = wc_pending_create(log->pending_max, &tables, &f->pending, err);
+	status = wc_pending_create(&tables, &f->pending, err);
 	if (status == WC_OK)
 		*intake = f;
 	else

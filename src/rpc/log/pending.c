@@ -28,7 +28,6 @@ struct WcPending
 	uint64_t	nprepared;
 	uint64_t	bytes;
 	uint64_t	memory;
-	uint64_t	bytes_max;
 	WcPendingTables tables;
 
 	/* Pieces in the store that no stream has any more.  There is room for the pieces of all streams. */
@@ -48,13 +47,12 @@ stream_of(WcXidNode *node)
 }
 
 WcStatus
-wc_pending_create(uint64_t bytes_max, const WcPendingTables *tables, WcPending **pending, WcError *err)
+wc_pending_create(const WcPendingTables *tables, WcPending **pending, WcError *err)
 {
 	WcPending  *p = calloc(1, sizeof(*p));
 
 	if (p == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory");
-	p->bytes_max = bytes_max;
 	p->tables = *tables;
 	*pending = p;
 	return WC_OK;
@@ -79,11 +77,9 @@ length_of(const Stream *s)
 }
 
 static WcStatus
-check(const WcPending *p, const Stream *stream, const WcLogRecord *b, WcError *err)
+check(const Stream *stream, const WcLogRecord *b, WcError *err)
 {
 	uint64_t	have = stream != NULL ? length_of(stream) : 0;
-	uint64_t	others = p->bytes - have;
-	uint64_t	want = b->at + b->bytes.len;
 
 	if (b->at > have)
 		return wc_error(err, WC_CORRUPT, "log record BATCH begins at byte %" PRIu64 " of transaction %" PRIu64
@@ -91,13 +87,6 @@ check(const WcPending *p, const Stream *stream, const WcLogRecord *b, WcError *e
 	if (stream != NULL && stream->batch.database != b->database)
 		return wc_error(err, WC_CORRUPT, "log record BATCH of transaction %" PRIu64 " is of database %" PRIu32
 						", not %" PRIu32, b->xid, b->database, stream->batch.database);
-	if (want > p->bytes_max || others > p->bytes_max - want)
-	{
-		(void) wc_error(err, WC_TOO_LARGE, "open transactions have written too much to stored tables");
-		wc_error_detail(err, "Transaction %" PRIu64 " has %" PRIu64 " bytes, others have %" PRIu64 ", and the limit is %"
-						PRIu64 " together.", b->xid, want, others, p->bytes_max);
-		return WC_TOO_LARGE;
-	}
 	return WC_OK;
 }
 
@@ -184,7 +173,7 @@ wc_pending_append(WcPending *p, const WcLogRecord *b, WcError *err)
 	bool		is_new = s == NULL;
 	uint64_t	before;
 	size_t		before_here;
-	WcStatus	status = check(p, s, b, err);
+	WcStatus	status = check(s, b, err);
 
 	if (status == WC_OK && is_new)
 		status = add_stream(p, b, &s, err);

@@ -23,15 +23,13 @@ typedef struct WcPendingTables
 	void	   *arg;
 } WcPendingTables;
 
-/* bytes_max: most bytes of all streams together, wherever they are. */
-extern WcStatus wc_pending_create(uint64_t bytes_max, const WcPendingTables *tables, WcPending **pending,
-								  WcError *err) WC_WARN_UNUSED;
+extern WcStatus wc_pending_create(const WcPendingTables *tables, WcPending **pending, WcError *err) WC_WARN_UNUSED;
 extern void wc_pending_free(WcPending *pending);
 
 /*
  * Cuts the transaction's stream at batch->at and appends batch->bytes.  WC_CORRUPT: the
- * stream ends before `at`, or is of another database; WC_TOO_LARGE, WC_NO_MEMORY: no room.
- * After an error the stream is as before.
+ * stream ends before `at`, or is of another database; WC_NO_MEMORY.  After an error the stream is as before.  No number of
+ * bytes is too large: the log has them, and an engine that refused them could not follow the log any further.
  */
 extern WcStatus wc_pending_append(WcPending *pending, const WcLogRecord *batch, WcError *err) WC_WARN_UNUSED;
 
