@@ -90,13 +90,6 @@
 #define wc_slot_revive(slot) ((slot)->data.invalidated_at = InvalidXLogRecPtr)
 #endif
 
-/* Of the i-th process in the list of those that are active. */
-#if PG_VERSION_NUM >= 160000
-#define wc_local_backend_status(i) pgstat_get_local_beentry_by_index(i)
-#else
-#define wc_local_backend_status(i) pgstat_fetch_stat_local_beentry(i)
-#endif
-
 /* The number of this process's transaction, as others see it. */
 #if PG_VERSION_NUM >= 170000
 #define wc_my_lxid (MyProc->vxid.lxid)

@@ -4,14 +4,12 @@
 #include "worker/backup.h"
 
 #include "access/xlog.h"
-#include "commands/progress.h"
-#include "pgstat.h"
-#include "utils/backend_status.h"
-#include "utils/memutils.h"
+#include "replication/walsender.h"
+#include "replication/walsender_private.h"
+#include "storage/spin.h"
 
 #include "channel/flight.h"
 #include "channel/nobackup.h"
-#include "compat.h"
 
 /*
  * On a standby the redo pointer may become that of any checkpoint whose record has been replayed;
@@ -39,24 +37,27 @@ wc_backup_refuse(void)
 	wc_nobackup_put();
 }
 
-/* pg_basebackup shows in the progress of walsenders; others hold images (channel/flight.h). */
+/* A walsender has this state from its BASE_BACKUP on.  Unlike its progress in pg_stat_progress_basebackup it does not depend on
+ * track_activities. */
+static bool
+walsender_copies(void)
+{
+	bool		found = false;
+
+	for (int i = 0; !found && i < max_wal_senders; i++)
+	{
+		WalSnd	   *sender = &WalSndCtl->walsnds[i];
+
+		SpinLockAcquire(&sender->mutex);
+		found = sender->pid != 0 && sender->state == WALSNDSTATE_BACKUP;
+		SpinLockRelease(&sender->mutex);
+	}
+	return found;
+}
+
+/* pg_basebackup is a walsender's; others hold images (channel/hold.h). */
 bool
 wc_backup_is_running(void)
 {
-	MemoryContext before;
-	bool		found = false;
-
-	if (atomic_load(&wc_following()->holds) > 0)
-		return true;
-	before = MemoryContextSwitchTo(TopMemoryContext);
-	pgstat_clear_backend_activity_snapshot();
-	for (int i = 1; !found && i <= pgstat_fetch_stat_numbackends(); i++)
-	{
-		LocalPgBackendStatus *local = wc_local_backend_status(i);
-
-		found = local != NULL && local->backendStatus.st_progress_command == PROGRESS_COMMAND_BASEBACKUP;
-	}
-	pgstat_clear_backend_activity_snapshot();
-	MemoryContextSwitchTo(before);
-	return found;
+	return atomic_load(&wc_following()->holds) > 0 || walsender_copies();
 }

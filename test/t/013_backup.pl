@@ -24,6 +24,7 @@ restart_after_crash = on
 min_wal_size = '32MB'
 max_wal_size = '64MB'
 checkpoint_timeout = 1h
+track_activities = off
 });
 $node->start;
 load_tables($node);
