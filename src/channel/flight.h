@@ -43,7 +43,7 @@ typedef struct WcFollowing
 	_Atomic uint32_t readers;	/* processes that wait for a place to be freed */
 	_Atomic uint64_t asynchronous;	/* the last commit that was not on disk when it ended (synchronous_commit = off) */
 	_Atomic int64_t quiet_until_us;	/* until this time (wc_clock_monotonic_us) no transaction takes a place: a reader wants a moment without commits */
-	_Atomic uint32_t holds;		/* backups and rewinds that keep images from being removed */
+	_Atomic uint32_t holds;		/* sessions with backups that keep images from being removed (hold.h) */
 	_Atomic uint64_t barrier_wanted;	/* a standby needs an image as new as this redo pointer */
 	_Atomic uint64_t barrier_done;	/* it has one as new as this */
 	_Atomic uint64_t stalled;	/* since when nothing is applied (TimestampTz); stall says why; 0: it is applied */

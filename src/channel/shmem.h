@@ -40,13 +40,17 @@ typedef struct WcSlot
 
 	/* The same word, given back when the engine could not attach it. */
 	_Atomic uint64_t refused;
+
+	/* When the session last copied files by functions of PostgreSQL (wc_clock_monotonic_us; INT64_MAX: it may be doing so); 0:
+	 * it has not.  hold.h. */
+	_Atomic int64_t copied_us;
 } WcSlot;
 
 #define WC_SLOT_WANTED (UINT64_C(1) << 32)
 
 /* Increase it when WcShmem, WcSlot, WcFollowing (flight.h), the places of transactions in flight, the claims, the
  * answers to Gets or the rows that commits leave change. */
-#define WC_SHMEM_LAYOUT 0x57430014	/* "WC", 20 */
+#define WC_SHMEM_LAYOUT 0x57430015	/* "WC", 21 */
 
 typedef struct WcShmem
 {

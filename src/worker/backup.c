@@ -9,6 +9,7 @@
 #include "storage/spin.h"
 
 #include "channel/flight.h"
+#include "channel/hold.h"
 #include "channel/nobackup.h"
 
 /*
@@ -59,5 +60,5 @@ walsender_copies(void)
 bool
 wc_backup_is_running(void)
 {
-	return atomic_load(&wc_following()->holds) > 0 || walsender_copies();
+	return wc_hold_is_held() || walsender_copies();
 }

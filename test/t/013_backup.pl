@@ -26,7 +26,22 @@ max_wal_size = '64MB'
 checkpoint_timeout = 1h
 track_activities = off
 });
-$node->start;
+
+# Processes whose clock is set back; see clock.c.
+my $clock = "$PostgreSQL::Test::Utils::tmp_check/clock";
+sub set_back
+{
+	my ($pid, $seconds) = @_;
+	open(my $file, '+<', $clock) or die "$clock: $!";
+	syswrite($file, pack('qq', $pid, $seconds));
+	return close($file);
+}
+append_to_file($clock, pack('qq', 0, 0));
+{
+	local $ENV{LD_PRELOAD} = preload_library('clock');
+	local $ENV{WIDECOL_CLOCK} = $clock;
+	$node->start;
+}
 load_tables($node);
 my $store = $node->data_dir . '/widecol';
 
@@ -153,6 +168,44 @@ checkpoint();
 age_images();
 checkpoint();
 cmp_ok(scalar(images()), '<=', 3, 'images go when it has ended');
+
+# --- functions that copy files ----------------------------------------------------------------
+# A session that has called one of them, and now does something else, keeps images for ten minutes.
+$session = $node->background_psql('postgres', on_error_stop => 1);
+my $pid = $session->query_safe('SELECT pg_backend_pid()');
+$session->query_safe(q{SELECT count(*) FROM pg_ls_dir('.')});
+%before = map { $_ => 1 } images();
+foreach (1 .. 4)
+{
+	age_images();
+	checkpoint();
+}
+%after = map { $_ => 1 } images();
+is(scalar(grep { !$after{$_} } keys %before), 0, 'no image goes while a session may be copying');
+set_back($pid, 11 * 60);
+foreach my $call (q{SELECT length(pg_read_binary_file('PG_VERSION'))}, q{BEGIN; SELECT count(*) FROM pg_ls_dir('.')})
+{
+	$session->query_safe($call);
+	%before = map { $_ => 1 } images();
+	foreach (1 .. 3)
+	{
+		age_images();
+		checkpoint();
+	}
+	%after = map { $_ => 1 } images();
+	my $gone = grep { !$after{$_} } keys %before;
+	if ($call =~ /BEGIN/)
+	{
+		is($gone, 0, 'nor as long as its transaction lasts');
+		$session->query_safe('COMMIT');
+		age_images();
+		checkpoint();
+		age_images();
+		checkpoint();
+	}
+	cmp_ok(scalar(images()), '<=', 3, 'images go ten minutes after the last call, though the session lasts');
+}
+$session->quit;
 
 # --- a point in time ------------------------------------------------------------------------
 load_awaited(@writers);
