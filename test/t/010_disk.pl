@@ -11,6 +11,7 @@ use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 use WidecolEngine;
 
 # System calls fail as the file says; see fault.c.
@@ -200,6 +201,36 @@ fails(q{SELECT widecol.major_compact('t')}, '53100', 'could not (compact|flush) 
 unlink($fault);
 heals('after a compaction on a full disk');
 $node->safe_psql('postgres', q{SELECT widecol.major_compact('t')});
+
+# --- the engine goes, and cannot start again, while a transaction waits for a commit whose row it has taken over ----
+# The commit is in the log, and can be applied neither by this engine nor by the next one.
+my ($first, $second) = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. 2;
+foreach my $session ($first, $second)
+{
+	$session->query_safe(q{SET statement_timeout = '1min'});
+	$session->query_safe(q{SELECT v FROM replaced WHERE k = 0; UPDATE replaced SET v = 'known' WHERE k = 0}) foreach 1 .. 3;
+}
+break_disk('28 * write create allocate');
+my $stopped = kill_engine($node, 'STOP');
+usleep(1000) until slurp_file("/proc/$stopped/stat") =~ /\) T /;
+$first->query_safe(q{UPDATE replaced SET v = 'first' WHERE k = 0});
+$second->query_safe(q{BEGIN; UPDATE replaced SET v = 'second' WHERE k = 0});
+pass('a row is taken over without the engine');
+$second->query_until(qr/begun/, "\\echo begun\nUPDATE replaced SET v = 'second' WHERE k = 777;\n");
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity
+	WHERE query ~ '777' AND wait_event_type = 'Extension' AND pid <> pg_backend_pid()}), 'another row needs the engine');
+my $current = "$store/pgsql_tmp.live/CURRENT";
+rename $current, "$store/aside" or die "rename: $!";
+kill_engine($node, $_) foreach qw(TERM CONT);
+$second->query('ROLLBACK');
+like($second->{stderr}, qr/ERROR:  the widecol engine (was shut down|could not start)/, 'the wait ends when the engine cannot start');
+$_->quit foreach $first, $second;
+unlink($fault);
+rename "$store/aside", $current or die "rename: $!";
+$node->reload;
+ok(comes_back($node, q{SELECT v = 'first' FROM replaced WHERE k = 0}), 'the commit is there when it can');
+$engine = engine_pid($node);
+heals('after an engine that could not start');
 
 # --- RocksDB's messages are in the server's log ---------------------------------------
 my $log = slurp_file($node->logfile);

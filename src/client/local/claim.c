@@ -54,17 +54,20 @@ wc_claim_take_over(const WcDriverLocker *locker, uint32 table_id, WcSlice row, u
 	return true;
 }
 
-void
+bool
 wc_claim_settle(void)
 {
 	if (nbehind == 0)
-		return;
+		return true;
 	while (nbehind > 0)
 	{
 		if (!wc_following_await_briefly(behind[nbehind - 1], APPLY_WAIT_MS))
 			nbehind--;
+		else if (atomic_load(&wc_shmem()->state) == WC_ENGINE_FAILED)
+			return false;
 	}
 	wc_claims_settle(wc_claims(), wc_shmem_my_process());
+	return true;
 }
 
 /* The engine would wait for the commit, too, and as long as it has a lock of the row, others have to ask it. */

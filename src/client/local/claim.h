@@ -28,9 +28,10 @@ extern bool wc_claim_later(const WcDriverLocker *locker, uint32 table_id, WcSlic
 
 /*
  * Waits, interruptibly, until the commits are applied from which the transaction has taken over rows: before the engine, or an
- * answer in shared memory, may show such a row.
+ * answer in shared memory, may show such a row.  False: the engine could not start, so nothing is applied: a request to it will
+ * return the error, and the caller must not use an answer in shared memory.
  */
-extern void wc_claim_settle(void);
+extern bool wc_claim_settle(void);
 
 /* Keeps the row that was locked last locked until the transaction ends, or unlocks it; never fails. */
 extern void wc_claim_end(bool keep);

@@ -104,7 +104,7 @@ local_modify(const WcClientModify *modify, const WcDriverOpen *open, const WcDri
 	WcSlice		answer;
 	WcError		err;
 
-	wc_claim_settle();
+	(void) wc_claim_settle();
 	if (open->snapshot != 0)
 		wc_local_note_snapshot(open->snapshot);
 	m.snapshot = open->snapshot;
@@ -166,7 +166,7 @@ ask_to_take(uint8 type, uint64 xid, uint64 length, uint64 snapshot, WcDriverTake
 	WcSlice		answer;
 	WcError		err;
 
-	wc_claim_settle();
+	(void) wc_claim_settle();
 
 	/* A snapshot that was never taken has shown nothing to the transaction. */
 	if (m.epoch != 0 || wc_local_knows_snapshot(snapshot))

@@ -15,7 +15,7 @@ wc_local_lock_rows(WcLockMessage *m, WcLockResult *result)
 	WcFrameReader *frame;
 	WcError		err;
 
-	wc_claim_settle();
+	(void) wc_claim_settle();
 	if (m->snapshot != 0)
 		wc_local_note_snapshot(m->snapshot);
 	m->epoch = wc_gets_epoch(m->snapshot);
@@ -144,8 +144,8 @@ wc_local_claim(const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverC
 	wc_getcache_prefetch(wc_shmem_getcache(), scan->table_id, scan->ranges[0].start);
 	if (!claim->held && !claim_row(locker, scan, claim) && claim->holder == 0)
 		return false;
-	if (claim->holder == 0 && !claim->added)
-		wc_claim_settle();		/* the transaction has had it */
+	if (claim->holder == 0 && !claim->added && !wc_claim_settle())
+		return false;			/* the transaction has had it */
 	found = claim->taken_over != NULL ? WC_GET_FOUND : find_claimed(scan, claim);
 	claim->answer = wc_buf_slice(&claimed);
 	claim->wanted = found == WC_GET_WANTED;
@@ -193,8 +193,8 @@ wc_local_claim_same(uint64 snapshot, uint32 table_id, WcSlice row, const WcDrive
 	make_room(locker);
 	if (!wc_claim_row(locker, table_id, row, &added, &ended) && !wc_claim_later(locker, table_id, row, ended, &added, holder))
 		return false;
-	if (!added)
-		wc_claim_settle();		/* as above */
+	if (!added && !wc_claim_settle())
+		return false;			/* as above */
 	same = wc_gets_is_unchanged(snapshot, table_id, row);
 	if (added)
 		wc_claim_end(same);

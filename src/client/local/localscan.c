@@ -154,7 +154,7 @@ begin_scan(WcDriverScan *scan, const WcDriverOpen *open)
 {
 	WcOpenMessage m = {0};
 
-	wc_claim_settle();
+	(void) wc_claim_settle();
 	wc_local_send_deferred(false);
 	wc_local_enter_scan(scan);
 	scan->target = first_target(open);
