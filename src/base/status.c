@@ -6,31 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const status_names[WC_STATUS_COUNT] = {
-	[WC_OK] = "ok",
-	[WC_END] = "end",
-	[WC_INVALID] = "invalid argument",
-	[WC_TOO_LARGE] = "too large",
-	[WC_NO_NAMESPACE] = "no such namespace",
-	[WC_NO_TABLE] = "no such table",
-	[WC_NO_FAMILY] = "no such family",
-	[WC_EXISTS] = "exists already",
-	[WC_DUPLICATE_ROW] = "duplicate row",
-	[WC_IN_USE] = "in use",
-	[WC_BAD_DATA] = "bad data",
-	[WC_CANCELLED] = "cancelled",
-	[WC_CONFLICT] = "conflict",
-	[WC_STALE] = "stale descriptor",
-	[WC_CORRUPT] = "corrupt",
-	[WC_IO] = "input/output error",
-	[WC_NO_SPACE] = "no space",
-	[WC_NO_FILES] = "too many open files",
-	[WC_NO_MEMORY] = "out of memory",
-	[WC_SHUTDOWN] = "shutting down",
-	[WC_UNSUPPORTED] = "unsupported",
-	[WC_INTERNAL] = "internal error",
-};
-
 /*
  * Formats into text, cutting what does not fit, at a character's boundary when
  * it is UTF-8.  The arguments may point into the error that is being replaced
@@ -113,12 +88,4 @@ wc_error_hint(WcError *err, const char *fmt,...)
 	va_start(args, fmt);
 	format_text(err->hint, fmt, args);
 	va_end(args);
-}
-
-const char *
-wc_status_name(WcStatus status)
-{
-	if ((unsigned) status >= WC_STATUS_COUNT)
-		return "unknown status";
-	return status_names[status];
 }

@@ -77,7 +77,4 @@ wc_bytes_word(size_t n)
 	return n == 1 ? "byte" : "bytes";
 }
 
-/* The status's name for logs and tests, e.g. "no such family". */
-extern const char *wc_status_name(WcStatus status);
-
 #endif

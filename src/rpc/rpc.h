@@ -131,9 +131,6 @@ extern void wc_server_log_slow(WcServer *server, int64_t min_us);
 /* At most so many threads that help sessions' threads with long scans, all together; 0: none, as at first. */
 extern void wc_server_scan_helpers(WcServer *server, int n);
 
-/* Sessions being served, those that wait for wc_server_reap included. */
-extern int	wc_server_sessions(const WcServer *server);
-
 /*
  * Ends all sessions (cancels their requests, finishes commits that have begun), marks their segments as gone with `why`,
  * wakes their backends, and ends the applier.  After it, wc_server_reap returns all owners, and wc_server_free may be

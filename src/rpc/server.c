@@ -435,12 +435,6 @@ wc_server_scan_helpers(WcServer *s, int n)
 	wc_crew_limit(s->crew, n);
 }
 
-int
-wc_server_sessions(const WcServer *s)
-{
-	return s->nsessions;
-}
-
 void
 wc_server_stop(WcServer *s, const char *why)
 {

@@ -16,6 +16,31 @@
 /* Scans of a few rows walk over several chunks of the scan cache. */
 #define SCAN_CHUNK_BYTES 200
 
+static const char *const status_names[WC_STATUS_COUNT] = {
+	[WC_OK] = "ok",
+	[WC_END] = "end",
+	[WC_INVALID] = "invalid argument",
+	[WC_TOO_LARGE] = "too large",
+	[WC_NO_NAMESPACE] = "no such namespace",
+	[WC_NO_TABLE] = "no such table",
+	[WC_NO_FAMILY] = "no such family",
+	[WC_EXISTS] = "exists already",
+	[WC_DUPLICATE_ROW] = "duplicate row",
+	[WC_IN_USE] = "in use",
+	[WC_BAD_DATA] = "bad data",
+	[WC_CANCELLED] = "cancelled",
+	[WC_CONFLICT] = "conflict",
+	[WC_STALE] = "stale descriptor",
+	[WC_CORRUPT] = "corrupt",
+	[WC_IO] = "input/output error",
+	[WC_NO_SPACE] = "no space",
+	[WC_NO_FILES] = "too many open files",
+	[WC_NO_MEMORY] = "out of memory",
+	[WC_SHUTDOWN] = "shutting down",
+	[WC_UNSUPPORTED] = "unsupported",
+	[WC_INTERNAL] = "internal error",
+};
+
 _Atomic int64_t kit_now = 1000000;
 
 /*
@@ -502,7 +527,7 @@ scan_in_blocks(Kit *kit, const WcScan *scan, const WcReadPoint *at, size_t bytes
 	{
 		/* what came before the failure is no result; nor is when it was noticed */
 		kit->text[0] = '\0';
-		append(kit, "error: %s", wc_status_name(status));
+		append(kit, "error: %s", status_names[status]);
 	}
 	wc_scanner_close(scanner);
 	wc_buf_free(&block);

@@ -78,6 +78,7 @@ reap(Site *site)
 		wc_buf_free(&b->batch);
 		free(b->segment);
 		free(b);
+		site->nsessions--;
 	}
 }
 
@@ -86,7 +87,7 @@ void
 site_leave(Site *site)
 {
 	reap(site);
-	assert_int_equal(wc_server_sessions(site->server), 0);
+	assert_int_equal(site->nsessions, 0);
 	wc_server_free(site->server);
 	kitlog_close(&site->log);
 	free(site->getcache);
@@ -121,8 +122,12 @@ backend_make(void)
 WcStatus
 attach(Site *site, Backend *b)
 {
-	return wc_server_attach(site->server, b->segment, wc_segment_size(), (WcPeer) {0}, (WcWake) {ring_bell, &b->bell}, b,
-							&site->kit.err);
+	WcStatus	status = wc_server_attach(site->server, b->segment, wc_segment_size(), (WcPeer) {0}, (WcWake) {ring_bell, &b->bell},
+										  b, &site->kit.err);
+
+	if (status == WC_OK)
+		site->nsessions++;
+	return status;
 }
 
 WcBuf *
@@ -404,7 +409,7 @@ leave(Backend *b)
 void
 await_sessions(Site *site, int n)
 {
-	while (wc_server_sessions(site->server) > n)
+	while (site->nsessions > n)
 	{
 		await_bell(&site->finished);
 		reap(site);

@@ -50,6 +50,7 @@ typedef struct Site
 	_Atomic uint64_t generation;
 	_Atomic uint64_t writes;
 	uint64_t	nbackends;
+	int			nsessions;		/* attached, and not reaped yet */
 	Bell		finished;
 } Site;
 

@@ -83,20 +83,6 @@ long_error_text_is_cut_between_characters(void **state)
 	}
 }
 
-static void
-every_status_has_its_own_name(void **state)
-{
-	(void) state;
-	for (int a = 0; a < WC_STATUS_COUNT; a++)
-	{
-		assert_non_null(wc_status_name((WcStatus) a));
-		for (int b = 0; b < a; b++)
-			assert_string_not_equal(wc_status_name((WcStatus) a), wc_status_name((WcStatus) b));
-	}
-	assert_string_equal(wc_status_name(WC_NO_FAMILY), "no such family");
-	assert_string_equal(wc_status_name(WC_STATUS_COUNT), "unknown status");
-}
-
 /* --- slices ----------------------------------------------------------------- */
 
 static void
@@ -567,7 +553,6 @@ main(void)
 		cmocka_unit_test(a_new_thread_is_free_of_its_makers_place),
 		cmocka_unit_test(error_carries_its_texts),
 		cmocka_unit_test(long_error_text_is_cut_between_characters),
-		cmocka_unit_test(every_status_has_its_own_name),
 		cmocka_unit_test(slices_compare_as_unsigned_bytes),
 		cmocka_unit_test(buffer_grows_and_keeps_contents),
 		cmocka_unit_test(buffer_refuses_more_than_its_limit),

@@ -116,6 +116,30 @@ assert_stream(WcPending *p, uint64_t xid, const char *bytes)
 	assert_false(wc_pending_take(p, xid, &batch));
 }
 
+static uint64_t
+count_streams(const WcPending *p)
+{
+	const void *node = NULL;
+	uint64_t	n = 0;
+
+	while (wc_pending_next(p, &node) != NULL)
+		n++;
+	return n;
+}
+
+/* Of all streams, wherever they are. */
+static uint64_t
+count_bytes(const WcPending *p)
+{
+	const void *node = NULL;
+	const WcPendingBatch *b;
+	uint64_t	n = 0;
+
+	while ((b = wc_pending_next(p, &node)) != NULL)
+		n += wc_pendingbatch_length(b);
+	return n;
+}
+
 static void
 streams_are_kept_apart(void **state)
 {
@@ -126,14 +150,14 @@ streams_are_kept_apart(void **state)
 	assert_int_equal(append(p, 11, 0, "two"), WC_OK);
 	assert_int_equal(append(p, 10, 3, " and more"), WC_OK);
 	assert_int_equal(append(p, UINT64_C(0x10000000a), 0, "far"), WC_OK);
-	assert_int_equal(wc_pending_count(p), 3);
-	assert_int_equal(wc_pending_bytes(p), 18);
+	assert_int_equal(count_streams(p), 3);
+	assert_int_equal(count_bytes(p), 18);
 	assert_stream(p, 10, "one and more");
 	assert_stream(p, UINT64_C(0x10000000a), "far");
 	wc_pending_drop(p, 11);
 	wc_pending_drop(p, 11);
-	assert_int_equal(wc_pending_count(p), 0);
-	assert_int_equal(wc_pending_bytes(p), 0);
+	assert_int_equal(count_streams(p), 0);
+	assert_int_equal(count_bytes(p), 0);
 	wc_pending_free(p);
 }
 
@@ -145,7 +169,7 @@ a_batch_cuts(void **state)
 	(void) state;
 	assert_int_equal(append(p, 10, 0, "0123456789"), WC_OK);
 	assert_int_equal(append(p, 10, 4, "abc"), WC_OK);
-	assert_int_equal(wc_pending_bytes(p), 7);
+	assert_int_equal(count_bytes(p), 7);
 	assert_int_equal(append(p, 10, 5, ""), WC_OK);
 	assert_int_equal(append(p, 10, 5, "!"), WC_OK);
 	assert_stream(p, 10, "0123a!");
@@ -166,7 +190,7 @@ what_does_not_follow_is_refused(void **state)
 
 	(void) state;
 	assert_int_equal(append(p, 10, 1, "x"), WC_CORRUPT);
-	assert_int_equal(wc_pending_count(p), 0);
+	assert_int_equal(count_streams(p), 0);
 	assert_int_equal(append(p, 10, 0, "abc"), WC_OK);
 	assert_int_equal(append(p, 10, 4, "x"), WC_CORRUPT);
 	assert_int_equal(wc_pending_append(p, &other, &err), WC_CORRUPT);
@@ -223,8 +247,8 @@ what_a_crash_left_goes(void **state)
 		assert_int_equal(append(p, xid, 0, "abc"), WC_OK);
 	assert_int_equal(wc_pending_drop_others(p, 250, running, 4, count_one, &dropped), 148);
 	assert_int_equal(dropped, 148);
-	assert_int_equal(wc_pending_count(p), 52);
-	assert_int_equal(wc_pending_bytes(p), 156);
+	assert_int_equal(count_streams(p), 52);
+	assert_int_equal(count_bytes(p), 156);
 	assert_stream(p, 120, "abc");
 	assert_stream(p, 250, "abc");
 	assert_int_equal(wc_pending_drop_others(p, 250, NULL, 0, NULL, NULL), 1);
@@ -305,7 +329,7 @@ load_stored(void)
 		piece.bytes.data = (const uint8_t *) stored[i].bytes;
 		assert_int_equal(wc_pending_load(p, &piece, &err), WC_OK);
 	}
-	assert_true(wc_pending_memory(p) < 5 * wc_pending_count(p)); /* too few bytes to tell the operation's length */
+	assert_true(wc_pending_memory(p) < 5 * count_streams(p)); /* too few bytes to tell the operation's length */
 	return p;
 }
 
@@ -344,7 +368,7 @@ a_mark_gives_memory_back(void **state)
 	assert_int_equal(wc_pending_memory(p), 16);
 	write_mark(p);
 	assert_int_equal(wc_pending_memory(p), 0);
-	assert_int_equal(wc_pending_bytes(p), 16);
+	assert_int_equal(count_bytes(p), 16);
 	assert_int_equal(nstored, 2);
 
 	/* an unchanged stream is not put again */

@@ -26,7 +26,6 @@ struct WcPending
 {
 	WcXidTable	streams;
 	uint64_t	nprepared;
-	uint64_t	bytes;
 	uint64_t	memory;
 	WcPendingTables tables;
 
@@ -197,7 +196,6 @@ wc_pending_append(WcPending *p, const WcLogRecord *b, WcError *err)
 		drop_pieces(p, s, b->at);
 		s->batch.at = b->at;
 	}
-	p->bytes += length_of(s) - before;
 	p->memory += s->batch.bytes.len - before_here;
 	note_flags(p, s, b->flags);
 	if (b->place != WC_RECORD_NO_PLACE)
@@ -211,10 +209,9 @@ wc_pending_append(WcPending *p, const WcLogRecord *b, WcError *err)
 static void
 taken_out(WcPending *p, const Stream *s)
 {
-	assert(p->bytes >= length_of(s) && p->memory >= s->batch.bytes.len && p->npieces >= s->batch.npieces);
+	assert(p->memory >= s->batch.bytes.len && p->npieces >= s->batch.npieces);
 	assert(p->ngone + s->batch.npieces <= p->gone_cap);
 	p->nprepared -= is_prepared(s);
-	p->bytes -= length_of(s);
 	p->memory -= s->batch.bytes.len;
 	for (size_t i = 0; i < s->batch.npieces; i++)
 		p->gone[p->ngone++] = (WcPendingKey) {s->node.xid, s->batch.pieces[i]};
@@ -524,21 +521,9 @@ wc_pendingbatch_txn(const WcPendingBatch *batch, WcEngine *engine, WcTxn **txn, 
 /* --- counters -----------------------------------------------------------------------*/
 
 uint64_t
-wc_pending_count(const WcPending *p)
-{
-	return p->streams.n;
-}
-
-uint64_t
 wc_pending_nprepared(const WcPending *p)
 {
 	return p->nprepared;
-}
-
-uint64_t
-wc_pending_bytes(const WcPending *p)
-{
-	return p->bytes;
 }
 
 uint64_t

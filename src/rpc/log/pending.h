@@ -97,10 +97,8 @@ extern void wc_pending_marked(WcPending *pending);
  * in their order. */
 extern WcStatus wc_pending_load(WcPending *pending, const WcPendingBytes *piece, WcError *err) WC_WARN_UNUSED;
 
-/* The number of streams, the number of those that are prepared, the bytes of all streams, and the bytes in memory. */
-extern uint64_t wc_pending_count(const WcPending *pending);
+/* The number of streams that are prepared, and the bytes of all streams that are in memory. */
 extern uint64_t wc_pending_nprepared(const WcPending *pending);
-extern uint64_t wc_pending_bytes(const WcPending *pending);
 extern uint64_t wc_pending_memory(const WcPending *pending);
 
 #endif
