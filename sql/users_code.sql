@@ -12,7 +12,7 @@ RESET client_min_messages;
 -- a function that runs as its owner, and fails for a text that is no number
 CREATE FUNCTION is_known(text) RETURNS boolean LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$ BEGIN RETURN $1::int > 0; END $$;
 -- one that tells who runs it
-CREATE FUNCTION tells(text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE INFO 'tells ran'; RETURN true; END $$;
+CREATE FUNCTION tells(text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE NOTICE 'tells ran'; RETURN true; END $$;
 CREATE FUNCTION tells_type() RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE INFO 'tells_type ran'; RETURN 'a'; END $$;
 CREATE FUNCTION type_by_sql() RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT users_code.tells_type() $$;
 
@@ -40,15 +40,22 @@ SELECT *, current_user, current_setting('timezone') FROM numbers ORDER BY k;
 SELECT current_user, current_setting('timezone'), current_setting('search_path'), '2026-01-01 09:00'::timestamptz AT TIME ZONE 'UTC';
 COMMIT;
 RESET widecol.on_undecodable;
-CREATE FOREIGN TABLE tellers (k int OPTIONS (rowkey '1'), many told[], span tolds, spans tolds[]) SERVER widecol OPTIONS (table 'users_code_told');
-INSERT INTO tellers VALUES (1, '{a}', '[a,b)', '{"[a,b)"}');
+CREATE DOMAIN tolds_domain AS told[];
+CREATE TYPE told_lists AS RANGE (subtype = _told);
+CREATE FOREIGN TABLE tellers (k int OPTIONS (rowkey '1'), many told[], span tolds, spans tolds[], deep tolds_domain[], lists told_lists) SERVER widecol OPTIONS (table 'users_code_told');
+SET client_min_messages = error;
+INSERT INTO tellers VALUES (1, '{a}', '[a,b)', '{"[a,b)"}', '{"{a,NULL}",NULL}', '[{a},{b})');
+RESET client_min_messages;
 RESET ROLE;
-SELECT many, span, spans, lower(span) FROM tellers;
+SELECT many, span, spans, lower(span), deep, lists FROM tellers;
+SELECT pg_typeof(deep), pg_typeof(deep[1]), pg_typeof(lower(lists)) FROM tellers;
 
 -- a CHECK that might name a type of records is read by whoever opens the table: of functions, only PostgreSQL's own are evaluated
 SET ROLE regress_users_code;
 CREATE FOREIGN TABLE typed (kind text OPTIONS (rowkey '1') COLLATE "C" CHECK (kind = lower('A')), id int OPTIONS (rowkey '2'), v int) SERVER widecol OPTIONS (table 'users_code_types');
 CREATE FOREIGN TABLE trap (kind text OPTIONS (rowkey '1') COLLATE "C" CHECK (kind = tells_type()), id int OPTIONS (rowkey '2'), v int) SERVER widecol OPTIONS (table 'users_code_types');
+CREATE FOREIGN TABLE half (kind text OPTIONS (rowkey '1') COLLATE "C", id int OPTIONS (rowkey '2'), v int, CHECK (kind = 'a' AND tells(v::text)))
+  SERVER widecol OPTIONS (table 'users_code_types');
 CREATE FOREIGN TABLE trap_sql (kind text OPTIONS (rowkey '1') COLLATE "C" CHECK (kind = type_by_sql()), id int OPTIONS (rowkey '2'), v int) SERVER widecol OPTIONS (table 'users_code_types');
 RESET ROLE;
 INSERT INTO typed VALUES ('a', 1, 1);
@@ -57,6 +64,7 @@ ANALYZE trap, trap_sql;
 SELECT * FROM typed;
 SELECT * FROM trap;
 SELECT count(*) FROM trap_sql;
+SELECT * FROM half;
 SELECT count(*) > 0 FROM widecol.dump;
 
 -- a policy's function fails on a row that a join reads ahead: the row was not asked for

@@ -49,7 +49,7 @@ getcache_size(uint64 bytes)
 static Size
 written_size(void)
 {
-	return wc_written_size((uint32) MaxBackends, (uint32) max_prepared_xacts);
+	return wc_written_size((uint32) MaxBackends, (uint32) (max_prepared_xacts + MaxBackends));
 }
 
 void
@@ -112,7 +112,7 @@ wc_shmem_startup(uint64 getcache_bytes)
 		(void) wc_getcache_init(getcache, getcache_bytes, (uint32) MaxBackends);	/* the system has zeroed it */
 	written = ShmemInitStruct(WRITTEN_NAME, written_size(), &found);
 	if (!found)
-		(void) wc_written_init(written, (uint32) MaxBackends, (uint32) max_prepared_xacts);
+		(void) wc_written_init(written, (uint32) MaxBackends, (uint32) (max_prepared_xacts + MaxBackends));
 	written_lock = &GetNamedLWLockTranche(WRITTEN_NAME)->lock;
 	LWLockRelease(AddinShmemInitLock);
 	if (!IsUnderPostmaster)

@@ -186,6 +186,10 @@ typedef struct WcDriverKept
 	void		(*finish) (bool committed);
 } WcDriverKept;
 
+/* Of WcDriver, WcDriverKept and WcDriverHost.  A module that was installed while the server runs may have others than the library that
+ * the server has loaded. */
+#define WC_DRIVER_VERSION 2
+
 /*
  * The embedded engine's driver sets all members but `kept` and scan_ready.  Another driver sets the functions
  * of the catalog and those of scans (not new_table_id and scans_open), and `kept` if rows can be written.  A feature's
@@ -193,6 +197,7 @@ typedef struct WcDriverKept
  */
 typedef struct WcDriver
 {
+	uint32		version;		/* WC_DRIVER_VERSION */
 	uint32		features;		/* WcDriverFeature */
 	const WcDriverKept *kept;	/* NULL: the driver keeps no changes */
 
@@ -417,6 +422,7 @@ wc_driver_of(uint32 table_id)
 /* Functions of client/ for a driver that is a module of its own. */
 typedef struct WcDriverHost
 {
+	uint32		version;		/* WC_DRIVER_VERSION */
 	void		(*raise) (const WcError *err) pg_attribute_noreturn();	/* wc_raise */
 	void		(*raise_as) (const WcError *err, int sqlstate) pg_attribute_noreturn();	/* wc_raise_as */
 	void		(*server_options) (Oid server, WcServerOptions *options);	/* wc_server_options */

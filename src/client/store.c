@@ -24,7 +24,7 @@ static const WcDriver *
 load_driver(void)
 {
 	static const WcDriverHost host = {
-		.raise = wc_raise,.raise_as = wc_raise_as,.server_options = wc_server_options,.user_options = wc_user_options,
+		.version = WC_DRIVER_VERSION,.raise = wc_raise,.raise_as = wc_raise_as,.server_options = wc_server_options,.user_options = wc_user_options,
 		.too_large = wc_batch_too_large,.lock_rows = wc_lock_changed_rows,.note_sending = wc_note_sending
 	};
 
@@ -32,7 +32,7 @@ load_driver(void)
 	{
 		WcDriverLoad load = (WcDriverLoad) load_external_function(WC_HBASE_MODULE, WC_HBASE_LOAD, true, NULL);
 
-		wc_remote_driver = load(&host);
+		wc_remote_driver = load(&host);	/* it compares the version */
 	}
 	return wc_remote_driver;
 }

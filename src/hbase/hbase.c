@@ -29,6 +29,7 @@ static const WcFamilyAttrs family_defaults = {
 };
 
 static const WcDriver driver = {
+	.version = WC_DRIVER_VERSION,
 	.features = WC_FEATURE_OFFSET | WC_FEATURE_SAMPLE | WC_FEATURE_CATALOG | WC_FEATURE_ATOMIC,
 	.family_defaults = &family_defaults,
 	.kept = &kept,
@@ -55,6 +56,11 @@ extern PGDLLEXPORT const WcDriver *wc_hbase_driver(const WcDriverHost *of_host);
 const WcDriver *
 wc_hbase_driver(const WcDriverHost *of_host)
 {
+	if (of_host->version != WC_DRIVER_VERSION)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("library widecol_hbase is of another version than library widecol"),
+				 errhint("Restart the server.")));
 	wc_hbase_host = of_host;
 	wc_hbase_servers_init();
 	return &driver;

@@ -248,7 +248,7 @@ is($node->safe_psql('postgres', 'SELECT * FROM widecol.check_store()'), '', 'che
 # --- a change of a damaged row -----------------------------------------------------
 # It is committed, and cannot be applied, as the row is read for it.
 $node->safe_psql('postgres', q{
-CREATE FOREIGN TABLE lost (k int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (families '{"cf": {"compression": "none"}}');
+CREATE FOREIGN TABLE lost (k int OPTIONS (rowkey '1'), v text, w text) SERVER widecol OPTIONS (families '{"cf": {"compression": "none"}}');
 INSERT INTO lost SELECT i, 'marked' || i || repeat('z', 200) FROM generate_series(1001, 3000) i;
 SELECT widecol.flush('lost');
 });
@@ -260,7 +260,7 @@ seek $block, index($bytes, 'marked2500'), 0;
 print $block 'bad';
 close $block;
 $node->start;
-$node->safe_psql('postgres', q{BEGIN; INSERT INTO lost VALUES (2500, 'new'), (1001, 'other block'); INSERT INTO safe VALUES (3, 'beside it'); COMMIT});
+$node->safe_psql('postgres', q{BEGIN; INSERT INTO lost VALUES (2500, 'new', NULL), (1001, 'other block', 'w'); INSERT INTO safe VALUES (3, 'beside it'); COMMIT});
 $node->psql('postgres', 'SELECT count(*) FROM safe', stderr => \$err);
 like($err, qr/cannot show the last commits: .*"lost".*widecol\.accept_damage = [0-9]+/s, 'a change of a damaged row is told, with a way on');
 my ($table) = $err =~ /accept_damage = ([0-9]+)/;
@@ -269,6 +269,7 @@ $node->reload;
 ok($node->poll_query_until('postgres', 'SELECT true FROM safe LIMIT 1'), 'a setting lets the engine go on');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM safe'), '3', 'with the other changes of the commit');
 is($node->safe_psql('postgres', 'SELECT v FROM lost WHERE k = 1001'), 'other block', 'and with that of a row which is not damaged');
+isnt($node->psql('postgres', 'SELECT * FROM lost WHERE k = 2500'), 0, 'nothing is written into the damaged row');
 like(slurp_file($node->logfile), qr/operations of the commit at position [0-9]+ that are void: 1; of the first: .*/, 'what is lost is logged');
 $node->stop('fast');
 $node->start;

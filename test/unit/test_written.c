@@ -214,27 +214,6 @@ notes_before_all_that_run_do_not_matter(void **state)
 	assert_true(wc_written_forgotten(w, &search));
 }
 
-static bool
-all_run(uint64_t xid)
-{
-	return true;
-}
-
-static void
-more_prepared_transactions_than_there_is_room_for(void **state)
-{
-	WcWritten  *w = *state;
-
-	for (uint64_t xid = 5; xid < 8; xid++)
-	{
-		wc_written_begin(w, 0);
-		wc_written_row(w, xid, 1, S("row"));
-		wc_written_prepare(w, 0, xid, all_run);
-		wc_written_end(w, 0);
-		assert_int_equal(wc_written_floor(w, runs), xid < 7 ? xid - 4 : 0);
-	}
-}
-
 int
 main(void)
 {
@@ -244,7 +223,6 @@ main(void)
 		cmocka_unit_test_setup_teardown(many_writers_are_found_in_parts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_overwritten_is_known_to_be_missing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(notes_before_all_that_run_do_not_matter, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(more_prepared_transactions_than_there_is_room_for, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,7 +98,7 @@ static bool
 segment_gone(void)
 {
 	return atomic_load(&conn.segment->state) == WC_SEGMENT_GONE ||
-		(conn.ready && wc_flight_generation(wc_places()) != conn.generation);
+		wc_flight_generation(wc_places()) != conn.generation;
 }
 
 static void
@@ -609,7 +609,7 @@ wait_for_service(WcShmem *shmem, WcSlot *slot)
 					 errmsg("the widecol engine could not attach a session's shared memory"),
 					 errhint("The server log says why.")));
 		}
-		if (atomic_load(&shmem->state) != WC_ENGINE_READY)
+		if (atomic_load(&shmem->state) != WC_ENGINE_READY || segment_gone())
 		{
 			close_connection();
 			return false;
@@ -671,6 +671,7 @@ wc_connection_open(void)
 	do
 	{
 		wait_for_engine(shmem);
+		conn.generation = wc_flight_generation(wc_places());
 		conn.dsm = wc_channel_offer(shmem, slot);
 		conn.segment = wc_channel_segment(conn.dsm);
 		conn.out = wc_segment_requests(conn.segment);
@@ -680,7 +681,5 @@ wc_connection_open(void)
 		wc_frame_reader_init(&conn.reader);
 	} while (!wait_for_service(shmem, slot));
 	say_hello();
-	/* the next engine's generation, if this one has stopped by now: but then it grants no lock any more */
-	conn.generation = wc_flight_generation(wc_places());
 	conn.ready = true;
 }

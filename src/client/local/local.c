@@ -291,6 +291,7 @@ local_writes(void)
 }
 
 const WcDriver wc_local_driver = {
+	.version = WC_DRIVER_VERSION,
 	.features = WC_FEATURE_OFFSET | WC_FEATURE_OWN_WRITES | WC_FEATURE_ESTIMATE | WC_FEATURE_SAMPLE | WC_FEATURE_MODIFY |
 	WC_FEATURE_SPLIT | WC_FEATURE_GROUPS | WC_FEATURE_TAKE | WC_FEATURE_DISTINCT,
 	.connect = local_connect,

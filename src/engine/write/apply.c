@@ -62,6 +62,7 @@ typedef struct Apply
 	bool		begun;			/* the watch's begin has been called since */
 	uint64_t	nvoid;			/* operations that were void, as a whole or in part */
 	char		why[WC_ERROR_TEXT_MAX]; /* the first of them was */
+	bool		given_up;		/* the row is damaged, and its other operations are void, too (pass_damage) */
 
 	/* the table whose rows are being applied */
 	WcTableState *state;
@@ -112,6 +113,7 @@ pass_damage(Apply *a, WcStatus status, WcError *err)
 	}
 	if (a->nvoid++ == 0)
 		memcpy(a->why, err->message, sizeof(a->why));
+	a->given_up = true;
 	return WC_OK;
 }
 
@@ -234,6 +236,11 @@ finish_row(Apply *a, WcError *err)
 {
 	if (a->writer == NULL)
 		return WC_OK;
+	if (a->given_up)
+	{
+		wc_tablewriter_leave_row(a->writer);
+		return WC_OK;
+	}
 	return pass_damage(a, wc_tablewriter_finish_row(a->writer, &a->last_ts, err), err);
 }
 
@@ -245,6 +252,8 @@ apply_op(Apply *a, const WcTxnEntry *entry, WcError *err)
 		return WC_OK;
 	if (a->writer == NULL)
 		return pass_over(a, wc_overlay_no_table(entry->table_id, err), err);
+	if (a->given_up)
+		return WC_OK;
 	return pass_damage(a, wc_tablewriter_op(a->writer, entry, err), err);
 }
 
@@ -270,6 +279,7 @@ apply_row(Apply *a, const WcTxnEntry *const *ops, size_t n, WcError *err)
 		extend_range(a, ops[0]->table_id, wc_txnentry_row(ops[0]));
 	if (!a->whole_table)
 		wc_watch_row(a->engine, ops[0]->table_id, wc_txnentry_row(ops[0]), a->many_rows ? 0 : a->ts, a->many_rows ? 0 : a->xid);
+	a->given_up = false;
 	for (size_t i = 0; status == WC_OK && i < n; i++)
 		status = apply_op(a, ops[i], err);
 	if (status == WC_OK)

@@ -109,9 +109,9 @@ find_row(WcFamilyWriter *w, WcError *err)
 
 	if (w->looked_up)
 		return WC_OK;
-	w->looked_up = true;
 	w->form = WC_FORM_NONE;
-	if (wc_rowfinder_in_gap(&w->finder, w->row))
+	w->looked_up = wc_rowfinder_in_gap(&w->finder, w->row);
+	if (w->looked_up)
 		return WC_OK;
 	if (w->source == NULL)
 	{
@@ -130,7 +130,10 @@ find_row(WcFamilyWriter *w, WcError *err)
 		if (status == WC_END)
 			w->form = WC_FORM_NONE;
 	}
-	return status == WC_END ? wc_rowfinder_missed(&w->finder, w->row, err) : status;
+	if (status == WC_END)
+		status = wc_rowfinder_missed(&w->finder, w->row, err);
+	w->looked_up = status == WC_OK;
+	return status;
 }
 
 /* The row's stored cells from the first one on; *src NULL: there are none. */
@@ -304,9 +307,13 @@ look_up(WcFamilyWriter *w, WcError *err)
 
 	if (w->looked_up)
 		return WC_OK;
-	w->looked_up = true;
 	status = wc_rowfinder_find(&w->finder, w->row, &found, &value, err);
-	return status == WC_OK && found ? decode_old(w, value, err) : status;
+	if (status == WC_OK && found)
+		status = decode_old(w, value, err);
+	w->looked_up = status == WC_OK;
+	if (!w->looked_up)
+		w->nold = 0;
+	return status;
 }
 
 static WcStatus

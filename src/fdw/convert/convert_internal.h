@@ -76,8 +76,8 @@ extern Datum wc_input_call(WcInput *in, char *string);
 
 typedef struct WcNested WcNested;
 
-/* Is the type an enum whose labels the column names, a composite type, or a range over a domain; or an array, a range or a
- * multirange of one? */
+/* Is the type an enum whose labels the column names, a composite type, a range over a domain, or an array of arrays over a
+ * domain; or an array, a range or a multirange of one? */
 extern bool wc_nested_is(Oid type, const List *labels);
 
 /* In CurrentMemoryContext, which, and labels, must live as long. */

@@ -28,6 +28,18 @@ member_of(Oid type)
 	}
 }
 
+/* Is the type an array or a range, at any depth, whose members are of a domain? */
+static bool
+has_domain(Oid type)
+{
+	Oid			member;
+
+	check_stack_depth();
+	type = getBaseType(type);
+	member = get_typtype(type) == TYPTYPE_COMPOSITE ? InvalidOid : member_of(type);
+	return OidIsValid(member) && (get_typtype(member) == TYPTYPE_DOMAIN || has_domain(member));
+}
+
 bool
 wc_nested_is(Oid type, const List *labels)
 {
@@ -42,10 +54,11 @@ wc_nested_is(Oid type, const List *labels)
 			return true;
 		case TYPTYPE_RANGE:
 			member = member_of(type);
-			return get_typtype(member) == TYPTYPE_DOMAIN || wc_nested_is(member, labels);
+			return get_typtype(member) == TYPTYPE_DOMAIN || has_domain(member) || wc_nested_is(member, labels);
 		default:
+			/* members of a domain over a simple type are read by the array's input function (convert_input.c) */
 			member = member_of(type);
-			return OidIsValid(member) && wc_nested_is(member, labels);
+			return OidIsValid(member) && (has_domain(member) || wc_nested_is(member, labels));
 	}
 }
 

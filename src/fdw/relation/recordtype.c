@@ -199,14 +199,13 @@ runs_user_code(Node *node, void *context)
 	return check_functions_in_node(node, is_written_by_user, NULL) || expression_tree_walker(node, runs_user_code, context);
 }
 
+/* A clause that runs no user's code. */
 static void
-find_in_expr(WcRelation *wrel, Node *expr, bool bound)
+find_in_clause(WcRelation *wrel, Node *expr, bool bound)
 {
 	List	   *clauses;
 	ListCell   *lc;
 
-	if (runs_user_code(expr, NULL))
-		return;
 	expr = eval_const_expressions(NULL, expr);
 	clauses = make_ands_implicit(canonicalize_qual((Expr *) expr, true));
 	foreach(lc, clauses)
@@ -223,6 +222,16 @@ find_in_expr(WcRelation *wrel, Node *expr, bool bound)
 		else
 			find_in_bool(wrel, clause);
 	}
+}
+
+static void
+find_in_expr(WcRelation *wrel, Node *expr, bool bound)
+{
+	ListCell   *lc;
+
+	foreach(lc, make_ands_implicit((Expr *) expr))
+		if (!runs_user_code(lfirst(lc), NULL))
+			find_in_clause(wrel, lfirst(lc), bound);
 }
 
 static void

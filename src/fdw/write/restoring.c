@@ -24,7 +24,10 @@ typedef struct Filled
 {
 	uint32		table_id;
 	bool		cells_came;		/* a foreign table has restored every cell with its timestamp */
-	SubTransactionId subid;		/* of the COPY, while its transaction runs; then InvalidSubTransactionId */
+
+	/* of the first COPY, and of that with all cells, while their transactions run; then InvalidSubTransactionId */
+	SubTransactionId subid;
+	SubTransactionId cells_subid;
 } Filled;
 
 static List *filled;			/* Filled *, of tables that had no cell at the session's first COPY */
@@ -70,6 +73,7 @@ make_room(const WcTableDesc *desc)
 	if (!wc_client_is_empty(desc, NULL))
 		wc_client_truncate_table(desc);
 	entry->cells_came = true;
+	entry->cells_subid = GetCurrentSubTransactionId();
 }
 
 /* --- rollbacks ----------------------------------------------------------------------- */
@@ -94,6 +98,8 @@ forget(SubTransactionId subid)
 	{
 		Filled	   *entry = lfirst(lc);
 
+		if (entry->cells_subid >= subid)
+			entry->cells_came = false;
 		if (entry->subid < subid)
 			continue;
 		filled = foreach_delete_current(filled, lc);
@@ -107,7 +113,11 @@ settle(void)
 	ListCell   *lc;
 
 	foreach(lc, filled)
-		((Filled *) lfirst(lc))->subid = InvalidSubTransactionId;
+	{
+		Filled	   *entry = lfirst(lc);
+
+		entry->subid = entry->cells_subid = InvalidSubTransactionId;
+	}
 }
 
 static void

@@ -39,7 +39,6 @@ struct WcWritten
 	uint64_t	first;			/* the transaction of note 0 */
 	uint32_t	nprocesses;
 	uint32_t	nprepared;
-	bool		full;			/* a transaction was prepared when there was no room for it */
 	Note		notes[WC_WRITTEN_MAX];
 	_Atomic uint64_t making[];	/* [nprocesses], 1 + the first note of the process's transaction, 0: it has made none; then the
 								 * prepared transactions */
@@ -98,7 +97,6 @@ wc_written_prepare(WcWritten *w, uint32_t process, uint64_t xid, WcWrittenRuns r
 		prepared[i] = (Prepared) {xid, making - 1};
 		return;
 	}
-	w->full = true;
 }
 
 uint64_t
@@ -107,8 +105,6 @@ wc_written_floor(const WcWritten *w, WcWrittenRuns runs)
 	const Prepared *prepared = prepared_of(w);
 	uint64_t	floor = w->n;
 
-	if (w->full)
-		return 0;
 	for (uint32_t i = 0; i < w->nprocesses; i++)
 	{
 		uint64_t	making = atomic_load(&w->making[i]);

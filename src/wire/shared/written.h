@@ -31,7 +31,7 @@ typedef struct WcWritten WcWritten;
 /* At most so many writers are found by one call of wc_written_find. */
 #define WC_WRITERS_MAX	64
 
-/* For so many processes, and prepared transactions. */
+/* For so many processes, and so many transactions that are prepared, or about to be, at a time. */
 extern size_t wc_written_size(uint32_t nprocesses, uint32_t nprepared);
 
 /* Lays out fresh, zeroed memory of that size, aligned to 8 bytes. */
