@@ -7,6 +7,7 @@
 #include "hbase/catalog/catalog.h"
 
 #include "base/coding.h"
+#include "base/printable.h"
 #include "hbase/catalog/tablechange.h"
 #include "thrift/idl.h"
 #include "thrift/request.h"
@@ -135,6 +136,15 @@ ask(WcHBaseServer *server, const char *method, int32 number, const char *name, W
 	return status == WC_OK ? wc_hbase_check(server, name, answer, err) : status;
 }
 
+/* The gateway may give any bytes. */
+static char *
+printable(WcSlice s)
+{
+	size_t		size = WC_PRINTABLE_SIZE(s.len) + 8;
+
+	return wc_printable(palloc(size), size, s);
+}
+
 static char *
 text_of(WcSlice s)
 {
@@ -234,8 +244,8 @@ add_table(WcHBaseServer *server, const WcThriftTable *table, WcBuf *out, uint64 
 	if (status != WC_OK)
 		ereport(WARNING,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("table \"%s:%s\" of HBase is left out", text_of(table->ns), text_of(table->name)),
-				 errdetail("%s.", err.message)));
+				 errmsg("table \"%s:%s\" of HBase is left out", printable(table->ns), printable(table->name)),
+				 errdetail("%s.", printable(wc_slice_cstr(err.message)))));
 }
 
 /* Adds the tables that the transaction has made or altered; ns empty: in any namespace. */

@@ -18,6 +18,7 @@ typedef struct Condition
 	uint32		table_id;
 	WcSlice		row;
 	size_t		bytes;
+	bool		spent;			/* HBase has compared it: since then the cell may be the transaction's own */
 	int			next;			/* the next one whose row has the same hash; -1: none */
 } Condition;
 
@@ -40,8 +41,8 @@ hash_of(uint32 table_id, WcSlice row)
 	return hash_bytes_extended(row.data, (int) row.len, table_id);
 }
 
-const WcHBaseCondition *
-wc_hbase_condition_of(uint32 table_id, WcSlice row)
+static Condition *
+find(uint32 table_id, WcSlice row)
 {
 	uint64		hash;
 	Slot	   *slot;
@@ -52,10 +53,27 @@ wc_hbase_condition_of(uint32 table_id, WcSlice row)
 	slot = hash_search(by_row, &hash, HASH_FIND, NULL);
 	for (int i = slot != NULL ? slot->first : -1; i >= 0; i = conditions[i].next)
 	{
-		if (conditions[i].table_id == table_id && wc_slice_eq(conditions[i].row, row))
-			return &conditions[i].condition;
+		if (!conditions[i].spent && conditions[i].table_id == table_id && wc_slice_eq(conditions[i].row, row))
+			return &conditions[i];
 	}
 	return NULL;
+}
+
+const WcHBaseCondition *
+wc_hbase_condition_of(uint32 table_id, WcSlice row)
+{
+	const Condition *c = find(table_id, row);
+
+	return c != NULL ? &c->condition : NULL;
+}
+
+void
+wc_hbase_condition_spend(uint32 table_id, WcSlice row)
+{
+	Condition  *c = find(table_id, row);
+
+	if (c != NULL)
+		c->spent = true;
 }
 
 int

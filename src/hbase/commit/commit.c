@@ -335,19 +335,25 @@ send_conditional(WcHBaseTable *table, const WcThriftRow *row, WcError *err)
 	status = wc_hbase_send(table->server, WC_METHOD_CHECK_AND_MUTATE, number, &answer, &unsure, err);
 	if (status == WC_OK)
 	{
-		unsure = false;
 		status = wc_hbase_check(table->server, table->name, &answer, err);
+		unsure = status == WC_CORRUPT;	/* an answer that makes no sense tells nothing */
 	}
 	if (status == WC_OK)
+	{
 		status = wc_answer_bool(&answer, &same, err);
-	if (!same)
+		unsure = status != WC_OK;
+	}
+	if (status == WC_OK && !same)
 	{
 		status = wc_hbase_error(err, WC_CONFLICT, ERRCODE_T_R_SERIALIZATION_FAILURE,
 								"another client of HBase has changed a cell that the transaction has read");
 		wc_error_hint(err, "Repeat the transaction.");
 	}
 	if (status == WC_OK)
+	{
 		nsent++;
+		wc_hbase_condition_spend(table->id, row->row);
+	}
 	else
 		tell_where(table, &row, 1, unsure, err);
 	return status;

@@ -42,7 +42,7 @@ change(WcHBaseTable *table, const char *method, int32 number, WcSlice *value, bo
 	if (status != WC_OK)
 		return status;
 	status = wc_hbase_check(table->server, table->name, &answer, err);
-	*unsure = status == WC_OK;	/* HBase has done it */
+	*unsure = status == WC_OK || status == WC_CORRUPT;	/* HBase has done it, or an answer that makes no sense tells nothing */
 	if (status == WC_OK)
 		status = wc_answer_changed_cell(&answer, &cell, err);
 	if (status == WC_OK)

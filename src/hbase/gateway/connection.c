@@ -244,7 +244,10 @@ WcStatus
 wc_hbase_connection_send(WcHBaseConnection *c, WcSlice bytes, int64 deadline, WcError *err)
 {
 	size_t		done = 0;
+	WcStatus	interrupted = take_interrupts(err);	/* a gateway that answers at once is never waited for */
 
+	if (interrupted != WC_OK)
+		return interrupted;
 	while (done < bytes.len)
 	{
 		ssize_t		n = send(c->socket, bytes.data + done, bytes.len - done, MSG_NOSIGNAL | MSG_DONTWAIT);

@@ -57,6 +57,18 @@ wc_hbase_servers_init(void)
 	CacheRegisterSyscacheCallback(USERMAPPINGOID, on_server_change, (Datum) 0);
 }
 
+static void
+read_options(WcHBaseServer *server, WcServerOptions *options, WcUserOptions *user)
+{
+	wc_hbase_host->server_options(server->oid, options);
+	wc_hbase_host->user_options(server->oid, GetSessionUserId(), user);
+	if (!options->http && (user->user != NULL || user->kerberos || user->tls_cert != NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+				 errmsg("options of a user mapping need a server with transport 'http'"),
+				 errdetail("The other transports have neither encryption nor Kerberos.")));
+}
+
 /*
  * Reads the options again, and disconnects: they may name another gateway, or user, now.  A server that was dropped keeps
  * its options: the transaction that has dropped it may have changes for it.
@@ -69,20 +81,22 @@ refresh(WcHBaseServer *server)
 	WcServerOptions options;
 	WcUserOptions user;
 
+	/* set before the reading: a change that is made meanwhile sets it back */
+	server->current = true;
 	if (server->context != NULL && GetForeignServerExtended(server->oid, FSV_MISSING_OK) == NULL)
-	{
-		server->current = true;
 		return;
-	}
 	context = AllocSetContextCreate(CurrentMemoryContext, "widecol HBase server", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(context);
-	wc_hbase_host->server_options(server->oid, &options);
-	wc_hbase_host->user_options(server->oid, GetSessionUserId(), &user);
-	if (!options.http && (user.user != NULL || user.kerberos || user.tls_cert != NULL))
-		ereport(ERROR,
-				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
-				 errmsg("options of a user mapping need a server with transport 'http'"),
-				 errdetail("The other transports have neither encryption nor Kerberos.")));
+	PG_TRY();
+	{
+		read_options(server, &options, &user);
+	}
+	PG_CATCH();
+	{
+		server->current = false;
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
 	MemoryContextSwitchTo(old);
 	wc_hbase_disconnect(server);
 	if (server->context != NULL)
@@ -93,7 +107,6 @@ refresh(WcHBaseServer *server)
 	server->nconnections = options.connections;
 	server->session_user = GetSessionUserId();
 	server->user = user;
-	server->current = true;
 	wc_hbase_doubt(server);
 }
 

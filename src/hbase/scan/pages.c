@@ -93,6 +93,9 @@ read_cell(const WcHBaseRows *rows, const WcThriftCell *from, WcCell *cell, bool 
 	*known = family != NULL;	/* a family that was added later is unknown */
 	if (family == NULL)
 		return WC_OK;
+	if (from->qualifier.len > WC_QUALIFIER_MAX || from->value.len > WC_VALUE_MAX)
+		return wc_error(err, WC_UNSUPPORTED, "a cell of table \"%s\" of HBase has a qualifier of %zu and a value of %zu bytes; the limits are %d and %d",
+						reader->table->name, from->qualifier.len, from->value.len, WC_QUALIFIER_MAX, WC_VALUE_MAX);
 	if (!wc_cell_type_valid(from->type) || ts < 0)
 		return wc_error(err, WC_CORRUPT, "a cell of table \"%s\" of HBase has type %u and timestamp %lld",
 						reader->table->name, from->type, (long long) ts);
@@ -148,6 +151,8 @@ read_row(WcHBaseRows *rows, WcAnswer *answer, WcHBasePage *page, PageRoom *room,
 	bool		partial;
 
 	wc_answer_row(answer, &row.key, &ncells);
+	if (row.key.len > WC_ROW_MAX)
+		return wc_error(err, WC_CORRUPT, "a row key in table \"%s\" of HBase has %zu bytes", rows->reader->table->name, row.key.len);
 	*key = row.key;
 	wanted = row.key.len > 0 && is_wanted(rows, row.key);
 	for (uint32 i = 0; i < ncells && status == WC_OK; i++)
@@ -457,7 +462,7 @@ wc_hbase_page_fetch(WcHBaseRows *rows, WcSlice row, bool inclusive, WcError *err
 	rows->left = page->nrows;
 	if (status == WC_OK)
 		adapt(rows, page, last.len > 0 ? got : 0);
-	if (status == WC_OK && got == (uint32) asked && last.len > 0)
+	if (status == WC_OK && got >= (uint32) asked && last.len > 0)
 		status = set_position(rows, last, false, err);
 	else if (status == WC_OK)
 	{

@@ -109,6 +109,16 @@ INSERT INTO strict SELECT key(i % 30), repeat('x', 60000) FROM generate_series(1
 RESET client_min_messages;
 SELECT count(*) FROM strict;
 
+-- a row with a condition is changed again when HBase has its chunk
+SET client_min_messages = error;
+BEGIN;
+SELECT widecol.incr('t', 'counter', 'f:n');
+INSERT INTO t SELECT key(i), 'beside' FROM generate_series(70001, 71100) i;
+SELECT widecol.incr('t', 'counter', 'f:n');
+COMMIT;
+RESET client_min_messages;
+SELECT widecol.get_counter('t', 'counter', 'f:n');
+
 -- HBase refuses a chunk
 CREATE FOREIGN TABLE v (id text OPTIONS (rowkey '1') COLLATE "C", x text OPTIONS (family 'f'), y text OPTIONS (family 'g')) SERVER hbase
   OPTIONS ("table" 'wc_stream:v');
