@@ -18,7 +18,8 @@ typedef struct Condition
 	uint32		table_id;
 	WcSlice		row;
 	size_t		bytes;
-	bool		spent;			/* HBase has compared it: since then the cell may be the transaction's own */
+	bool		compared;		/* HBase has compared it, and has changed the row */
+	bool		spent;			/* all changes that were sent with the row's are there: now the cell may be the transaction's own */
 	int			next;			/* the next one whose row has the same hash; -1: none */
 } Condition;
 
@@ -68,12 +69,19 @@ wc_hbase_condition_of(uint32 table_id, WcSlice row)
 }
 
 void
-wc_hbase_condition_spend(uint32 table_id, WcSlice row)
+wc_hbase_condition_compared(uint32 table_id, WcSlice row)
 {
 	Condition  *c = find(table_id, row);
 
 	if (c != NULL)
-		c->spent = true;
+		c->compared = true;
+}
+
+void
+wc_hbase_conditions_spend(void)
+{
+	for (int i = 0; i < nconditions; i++)
+		conditions[i].spent |= conditions[i].compared;
 }
 
 int

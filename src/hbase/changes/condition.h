@@ -21,8 +21,10 @@ extern void wc_hbase_expect(const WcTableDesc *table, WcSlice row, uint32 family
 extern int	wc_hbase_conditions(void);	/* their number */
 extern const WcHBaseCondition *wc_hbase_condition_of(uint32 table_id, WcSlice row); /* NULL: none */
 
-/* HBase has compared the row's condition and changed the row: the row may be changed again without it, or with a new one. */
-extern void wc_hbase_condition_spend(uint32 table_id, WcSlice row);
+/* HBase has compared the row's condition and changed the row.  When all changes are there that were sent with those of such rows, the
+ * rows may be changed again without their conditions, or with new ones. */
+extern void wc_hbase_condition_compared(uint32 table_id, WcSlice row);
+extern void wc_hbase_conditions_spend(void);
 
 /* Forgets those behind the first n; never fails. */
 extern void wc_hbase_conditions_forget(int n);

@@ -352,7 +352,7 @@ send_conditional(WcHBaseTable *table, const WcThriftRow *row, WcError *err)
 	if (status == WC_OK)
 	{
 		nsent++;
-		wc_hbase_condition_spend(table->id, row->row);
+		wc_hbase_condition_compared(table->id, row->row);
 	}
 	else
 		tell_where(table, &row, 1, unsure, err);
@@ -437,6 +437,8 @@ send_txn(WcTxn *txn, WcError *err)
 	if (status == WC_OK)
 		status = for_chunks(txn, send_chunk, err);
 	pass = PASS_ALL;
+	if (status == WC_OK)
+		wc_hbase_conditions_spend();
 	wc_hbase_note_sending();
 	return status;
 }
