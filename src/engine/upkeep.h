@@ -1,9 +1,9 @@
 /*
  * engine/upkeep.h: forgetting in the background.
  *
- * A thread looks at each family once a second, also while it is sweeping families, step by step.  It makes steps (model/step.h) for families in which much could be
- * dropped: cells that others supersede, deleted cells, delete markers that mask nothing any more; and expire steps for
- * cells that have outlived their TTL.  Then it lets RocksDB compact the ranges that have become smaller.  engine/README,
+ * A thread looks at each family once a second, also while it is sweeping families, step by step.  It makes steps
+ * (model/step.h) for families in which much could be dropped: cells that others supersede, deleted cells, delete markers
+ * that mask nothing any more; and expire steps for cells that have outlived their TTL.  Then it lets RocksDB compact the ranges that have become smaller.  engine/README,
  * "Upkeep".  It also drops chunks of the stores' scan caches that no scan reads any more (store/scancache.h); this it does
  * with every setting.
  */

@@ -66,7 +66,7 @@ extern bool wc_codec_parse(WcCodec *codec, char *string, Datum *value);
 
 /*
  * The input function of a type that is no domain; fn_mcxt is CurrentMemoryContext.  No function runs that users have
- * written: what is stored counts as checked when it was written, so a domain's constraints are not evaluated, also of
+ * written: a stored value counts as checked when it was written, so a domain's constraints are not evaluated, also of
  * an array's elements.  Therefore an error can be caught without a subtransaction (wc_codec_parse).
  */
 extern void wc_input_init(WcInput *in, Oid type, int32 typmod);

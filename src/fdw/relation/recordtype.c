@@ -188,8 +188,8 @@ is_written_by_user(Oid function, void *context)
 }
 
 /*
- * Would evaluating the expression run the code of a user?  The definition is read by whoever opens the foreign table, for a
- * dump, say, and must not make that role run functions of the table's owner.
+ * Would evaluating the expression run the code of a user?  Each role that opens the foreign table reads the definition,
+ * for a dump, say, and must not run functions of the table's owner by that.
  */
 static bool
 runs_user_code(Node *node, void *context)
