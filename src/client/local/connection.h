@@ -60,9 +60,9 @@ extern void wc_connection_waited(bool for_disk);
 
 /*
  * The next whole frame (an answer may have several: other frames follow CHANGES), or NULL when the engine has
- * stopped (the connection is then closed: wc_connection_raise_gone reports why).  An interrupt is served; if that raises an error,
- * request id is cancelled.  Valid until the next call of a
- * function of this file; the caller may swap the frame's body for another buffer.
+ * stopped (the connection is then closed: wc_connection_raise_gone reports why).  An interrupt is served; if that
+ * raises an error, request id is cancelled.  Valid until the next call of a function of this file; the caller may
+ * swap the frame's body for another buffer.
  */
 extern WcFrameReader *wc_connection_receive(uint64 id);
 

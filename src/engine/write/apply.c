@@ -97,8 +97,8 @@ pass_over(Apply *a, WcStatus status, const WcError *err)
 }
 
 /*
- * A commit to a row that is damaged cannot be applied, nor can all commits behind it, of all tables.  If the file does not come back,
- * somebody has to say that the change may be lost.
+ * A commit that changes a damaged row cannot be applied, nor can the commits behind it, of any table.  If the file
+ * does not come back, the administrator has to give the change up (widecol.accept_damage).
  */
 static WcStatus
 pass_damage(Apply *a, WcStatus status, WcError *err)
