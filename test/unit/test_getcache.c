@@ -19,7 +19,7 @@
 #define LARGE	(1 << 20)
 
 /* Room for one page's worth of answers. */
-#define ONE_PAGE	5000
+#define ONE_PAGE	20000
 
 static WcGetCache *cache;
 static WcBuf found;
@@ -483,6 +483,28 @@ what_is_asked_for_again_stays(void **state)
 	assert_false(wc_getcache_has_room(cache, TABLE, kit_s("any")));
 }
 
+/* Rows of 1 KB that need a third of the memory stay, wherever their hashes put them. */
+static void
+rows_that_fit_stay(void **state)
+{
+	char		row[16];
+	char		answer[1025] = {0};
+	int			n = 300;
+
+	(void) state;
+	memset(answer, 'x', sizeof(answer) - 1);
+	for (int i = 0; i < n; i++)
+	{
+		snprintf(row, sizeof(row), "row %d", i);
+		keep(row, "get", answer);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		snprintf(row, sizeof(row), "row %d", i);
+		assert_non_null(find(row, "get"));
+	}
+}
+
 static bool
 is_kept(int i)
 {
@@ -880,6 +902,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(ranges_wait_for_a_table_at_rest, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_memory_nothing_is_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_asked_for_again_stays, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(rows_that_fit_stay, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_left_pushes_nothing_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_row_that_changes_often_leaves_its_neighbours, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(random_writes_and_reads, set_up, tear_down),

@@ -351,7 +351,7 @@ static void
 large_rows_are_left_out(void **state)
 {
 	Site	   *s = *state;
-	char		value[3000];
+	char		value[WC_GETCACHE_ENTRY_MAX];
 
 	memset(value, 'v', sizeof(value) - 1);
 	value[sizeof(value) - 1] = '\0';

@@ -13,14 +13,17 @@
 #include <stddef.h>
 #include <string.h>
 
-#define PAGE_STAMPS		6
-#define PAGE_TAGS		32
-#define PAGE_WORDS		512
+/* A page has room for four of the largest answers: of a smaller one, some rows that are read often would push out one another, while other
+ * pages have room. */
+#define PAGE_STAMPS		24
+#define PAGE_TAGS		128
+#define PAGE_WORDS		2048
+#define PAGE_ASKED		4
 
 /* The page has been full: new answers overwrite old ones. */
 #define PAGE_FULL		0x80000000
 
-/* At most so many of the 64 bits of a page's `asked` are set. */
+/* At most so many of the 64 bits of a word of a page's `asked` are set. */
 #define ASKED_MAX		32
 
 /* Of the stamps of rows, one commit sets at most a part: else those of its tables (wc_getcache_wants_rows). */
@@ -33,15 +36,15 @@
 /* So many stamps of tables; tables share them, by their ids. */
 #define TABLE_STAMPS	256
 
-/* A tag: an answer's place in words, their number (the answer may need less), its origin until it is found, and 10 bits
+/* A tag: an answer's place in words, their number (the answer may need less), both even, its origin until it is found, and 11 bits
  * of its Get's hash.  0: nothing. */
 #define TAG(hash, origin, at, words) \
-	((uint32_t) ((hash) >> 54) << 22 | (uint32_t) (origin) << 20 | (uint32_t) (at) << 10 | (uint32_t) (words))
-#define TAG_ORIGIN_BITS	((uint32_t) 3 << 20)
-#define TAG_ORIGIN(tag)	((tag) >> 20 & 3)
-#define TAG_HASH(tag)	((tag) >> 22)
-#define TAG_AT(tag)		((tag) >> 10 & 0x3FF)
-#define TAG_WORDS(tag)	((tag) & 0x3FF)
+	((uint32_t) ((hash) >> 53) << 21 | (uint32_t) (origin) << 19 | (uint32_t) (at) / 2 << 9 | (uint32_t) (words) / 2)
+#define TAG_ORIGIN_BITS	((uint32_t) 3 << 19)
+#define TAG_ORIGIN(tag)	((tag) >> 19 & 3)
+#define TAG_HASH(tag)	((tag) >> 21)
+#define TAG_AT(tag)		(((tag) >> 9 & 0x3FF) * 2)
+#define TAG_WORDS(tag)	(((tag) & 0x1FF) * 2)
 
 /* An answer's words: hash of the Get, epoch, times from and up to which it holds, 40 bits of the row's hash with the lengths of
  * Get and answer (12 bits each), then both, each filled up to a word. */
@@ -55,7 +58,7 @@ typedef struct Page
 {
 	_Alignas(64) _Atomic uint32_t turn; /* odd: the page is being written */
 	_Atomic uint32_t next;		/* word at which the next answer goes, and PAGE_FULL */
-	_Atomic uint64_t asked;		/* with PAGE_FULL: bits of Gets that were looked up and not found */
+	_Atomic uint64_t asked[PAGE_ASKED]; /* with PAGE_FULL: bits of Gets that were looked up and not found */
 	_Atomic uint64_t stamps[PAGE_STAMPS];
 	_Atomic uint32_t tags[PAGE_TAGS];
 } Page;
@@ -84,9 +87,10 @@ struct WcGetCache
 	Reader		readers[];		/* then the pages, then their words */
 };
 
-_Static_assert(PAGE_WORDS <= 0x3FF, "a tag can name each word");
+_Static_assert(PAGE_WORDS <= 0x400 * 2, "a tag can name each even word");
+_Static_assert(WC_GETCACHE_ENTRY_MAX / 8 + HEAD_WORDS + 3 <= 0x1FF * 2, "a tag can have the number of words of each answer");
 _Static_assert(WC_GETCACHE_ENTRY_MAX <= 0xFFF, "a word has the lengths");
-_Static_assert(WC_GETCACHE_ENTRY_MAX / 8 + HEAD_WORDS + 2 <= PAGE_WORDS / 2, "a page holds two answers at least");
+_Static_assert(WC_GETCACHE_ENTRY_MAX / 8 + HEAD_WORDS + 3 <= PAGE_WORDS / 3, "a page holds three answers at least");
 
 /* --- layout -----------------------------------------------------------------*/
 
@@ -299,18 +303,19 @@ copy_both(const WcWord *words, uint32_t tag, uint64_t row_hash, int64_t now_us, 
 }
 
 /* Shall the answer be kept?  Yes if the page has never been full, or the Get was asked for before.  False positives are
- * rare: the bitmap is cleared when half full. */
+ * rare: a word of the bitmap is cleared when half full. */
 static bool
 is_wanted(Page *page, uint64_t get_hash)
 {
-	uint64_t	asked = atomic_load_explicit(&page->asked, memory_order_relaxed);
+	_Atomic uint64_t *word = &page->asked[(get_hash >> 6) % PAGE_ASKED];
+	uint64_t	asked = atomic_load_explicit(word, memory_order_relaxed);
 	uint64_t	bit = UINT64_C(1) << (get_hash & 63);
 
 	if ((asked & bit) || (atomic_load_explicit(&page->next, memory_order_relaxed) & PAGE_FULL) == 0)
 		return true;
 	if (__builtin_popcountll(asked) >= ASKED_MAX)
 		asked = 0;
-	atomic_store_explicit(&page->asked, asked | bit, memory_order_relaxed);
+	atomic_store_explicit(word, asked | bit, memory_order_relaxed);
 	return false;
 }
 
@@ -654,7 +659,7 @@ wc_getcache_add(WcGetCache *cache, WcGetKind kind, WcGetOrigin origin, uint64_t 
 {
 	uint64_t	row_hash = row_hash_of(table_id, row);
 	uint64_t	get_hash = hash(row_hash, get);
-	size_t		n = HEAD_WORDS + WC_WORDS(get.len) + WC_WORDS(answer.len);
+	size_t		n = (HEAD_WORDS + WC_WORDS(get.len) + WC_WORDS(answer.len) + 1) & ~(size_t) 1;
 	Page	   *page;
 	WcWord	   *words;
 	uint32_t	turn;

@@ -19,7 +19,7 @@
 typedef struct WcGetCache WcGetCache;
 
 /* Bytes of a Get and its answer together beyond which they are not kept. */
-#define WC_GETCACHE_ENTRY_MAX	1992
+#define WC_GETCACHE_ENTRY_MAX	4072
 
 /* Bytes of memory for nreaders readers and about `bytes` bytes of answers (0: no answers; everything else works). */
 extern size_t wc_getcache_size(uint64_t bytes, uint32_t nreaders);
