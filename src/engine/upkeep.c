@@ -305,41 +305,52 @@ expire_when_due(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcError
  * are gone.
  */
 
-static WcStatus
-compact_range(WcUpkeeper *u, WcStore *store, WcSlice start, WcSlice stop, WcError *err)
+static WcSlice
+stop_of(const WcSwept *range)
 {
+	return range->to_the_end ? wc_slice(NULL, 0) : wc_buf_slice(&range->stop);
+}
+
+/* Compacts the files of the next part of the range.  The other parts follow in later rounds: so a large family does not keep the thread
+ * from looking at the others. */
+static WcStatus
+compact_part(WcUpkeeper *u, WcStore *store, WcError *err)
+{
+	WcStoreUpkeep *state = &store->upkeep;
+	WcBuf		rest = WC_BUF_INIT;
 	WcRunning	running;
-	WcStatus	status;
+	WcStatus	status = WC_OK;
 
 	wc_running_begin(&running, store, WC_PROGRESS_UPKEEP, 0);
-	wc_running_phase(&running, WC_PHASE_FLUSH, 0);
-	status = wc_files_flush(store, &u->stop, err);
-	if (status == WC_OK)
-		status = wc_files_compact(store, start, stop, &running, &u->stop, err);
-	wc_running_end(&running);
-	return status;
-}
-
-static WcStatus
-compact_swept(WcUpkeeper *u, WcStore *store, WcError *err)
-{
-	WcSwept		swept;
-	WcStatus	status;
-
-	if (wc_clock_monotonic_us() < store->upkeep.retry_us || !wc_store_take_swept(store, &swept))
-		return WC_OK;
-	status = compact_range(u, store, wc_buf_slice(&swept.start), swept.to_the_end ? wc_slice(NULL, 0) : wc_buf_slice(&swept.stop), err);
-	if (status == WC_OK)
-		wc_swept_free(&swept);
-	else
+	if (!state->flushed)
 	{
-		store->upkeep.retry_us = wc_clock_monotonic_us() + RETRY_US;
-		wc_store_return_swept(store, &swept);
+		wc_running_phase(&running, WC_PHASE_FLUSH, 0);
+		status = wc_files_flush(store, &u->stop, err);
+		state->flushed = status == WC_OK;
 	}
+	if (status == WC_OK)
+		status = wc_files_compact_part(store, wc_buf_slice(&state->compacting.start), stop_of(&state->compacting), &running, &rest, err);
+	wc_running_end(&running);
+	if (status != WC_OK)
+	{
+		state->retry_us = wc_clock_monotonic_us() + RETRY_US;
+		wc_store_return_swept(store, &state->compacting);
+	}
+	else if (rest.len > 0)
+	{
+		wc_buf_free(&state->compacting.start);
+		state->compacting.start = rest;
+		return WC_OK;
+	}
+	else
+		wc_swept_free(&state->compacting);
+	state->compacting = (WcSwept) {.start = WC_BUF_INIT,.stop = WC_BUF_INIT};
+	state->flushed = false;
+	wc_buf_free(&rest);
 	return status;
 }
 
-/* Compacts the files when about half of the cells with a TTL are gone. */
+/* Compacts the files when about half of the cells with a TTL are gone: all of the family's. */
 static WcStatus
 compact_gone(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcError *err)
 {
@@ -357,7 +368,22 @@ compact_gone(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcError *e
 	if (status != WC_OK)
 		return status;
 	state->compacted_ts = gone.expired_ts;
-	return compact_range(u, store, wc_slice(NULL, 0), wc_slice(NULL, 0), err);
+	wc_swept_add(&state->compacting, wc_slice(NULL, 0), wc_slice(NULL, 0));
+	return WC_OK;
+}
+
+/* One part of what is to be compacted. */
+static WcStatus
+compact_when_due(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcError *err)
+{
+	WcStoreUpkeep *state = &store->upkeep;
+	WcStatus	status = WC_OK;
+
+	if (!state->compacting.any && wc_clock_monotonic_us() >= state->retry_us)
+		(void) wc_store_take_swept(store, &state->compacting);
+	if (!state->compacting.any)
+		status = compact_gone(u, store, settings, err);
+	return status == WC_OK && state->compacting.any ? compact_part(u, store, err) : status;
 }
 
 /* --- rounds ------------------------------------------------------------------------*/
@@ -373,9 +399,7 @@ look_at(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings)
 	if (status == WC_OK && settings->makes_steps)
 		status = sweep_when_worth(u, store, settings, &err);
 	if (status == WC_OK)
-		status = compact_swept(u, store, &err);
-	if (status == WC_OK)
-		status = compact_gone(u, store, settings, &err);
+		status = compact_when_due(u, store, settings, &err);
 	if (is_failure(u, status))
 		tell_failure(store, &err);
 	else

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "engine/store/files.h"
 #include "engine/store/state.h"
 #include "engine/upkeep.h"
 
@@ -494,6 +495,66 @@ a_compaction_that_fails_is_made_up_for(void **state)
 	}
 }
 
+static size_t
+files_of(Kit *kit)
+{
+	const rocksdb_livefiles_t *files = rocksdb_livefiles(kit->engine->db);
+	char		name[WC_CF_NAME_MAX];
+	size_t		n = 0;
+
+	wc_store_cf_name(kit_store(kit, 1), name, sizeof(name));
+	for (int i = 0; i < rocksdb_livefiles_count(files); i++)
+		n += strcmp(rocksdb_livefiles_column_family_name(files, i), name) == 0;
+	rocksdb_livefiles_destroy(files);
+	return n;
+}
+
+/* Rows in files of their own, 1000 in each, at the lowest level. */
+static void
+put_files(Kit *kit, int nfiles)
+{
+	char		start[16];
+	char		stop[16];
+
+	for (int i = 0; i < nfiles; i++)
+	{
+		put_rows(kit, 1000 * i, 1000 * (i + 1));
+		assert_ok(kit, wc_files_flush(kit_store(kit, 1), NULL, &kit->err));
+		assert_ok(kit, wc_files_compact(kit_store(kit, 1), kit_s(row_name(start, 1000 * i)), kit_s(row_name(stop, 1000 * i + 999)),
+										NULL, NULL, &kit->err));
+	}
+	assert_int_equal(files_of(kit), nfiles);
+}
+
+/* A round compacts a few files; so other families need not wait until all files of a large one are compacted. */
+static void
+large_families_are_compacted_in_parts(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		WcFamilyAttrs attrs = wc_family_attrs_default;
+
+		open_with(&kit, *p);
+		attrs.packing = *p;
+		attrs.ttl_us = 60 * WC_USEC_PER_SEC;
+		kit_create_attrs(&kit, "u", &attrs);
+		kit_commit(&kit);
+		put_files(&kit, 20);
+		one_round_at(&kit, kit_now);
+		kit_now += 10 * attrs.ttl_us;
+		kit_put(&kit, "in the other family", 2, "a", KIT_LATEST, "x");
+		kit_commit(&kit);
+		one_round_at(&kit, kit_now);
+		for (int left = 16; left >= 0; left -= 4)
+		{
+			assert_int_equal(files_of(&kit), left);
+			one_round_at(&kit, kit_now);
+		}
+		kit_close(&kit);
+	}
+}
+
 /* Expired cells are removed from the files, some time after their TTL's end. */
 static void
 expired_cells_go(void **state)
@@ -647,6 +708,7 @@ main(void)
 		cmocka_unit_test(superseded_versions_go),
 		cmocka_unit_test(a_compaction_on_request_is_enough),
 		cmocka_unit_test(a_compaction_that_fails_is_made_up_for),
+		cmocka_unit_test(large_families_are_compacted_in_parts),
 		cmocka_unit_test(expired_cells_go),
 		cmocka_unit_test(nothing_is_done_unless_it_is_to_be),
 		cmocka_unit_test(a_standby_tidies_its_files),

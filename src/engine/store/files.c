@@ -86,6 +86,30 @@ compact_between(WcStore *store, WcSlice start, WcSlice stop, WcError *err)
 	return unless_gone(store, error, "compact", err);
 }
 
+/* RocksDB's ranges have their last key: with `next` as the last one, the file that begins there would be compacted with this part, and
+ * once more with the next.  So the range ends at a key close before it. */
+static WcStatus
+compact_before(WcStore *store, WcSlice start, WcSlice next, WcError *err)
+{
+	static const uint8_t greatest[32] = {
+		0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+		0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF
+	};
+	WcBuf		last = WC_BUF_INIT;
+	WcStatus	status;
+
+	wc_buf_append(&last, next.data, next.len - 1);
+	if (next.data[next.len - 1] > 0)
+	{
+		wc_buf_append_u8(&last, (uint8_t) (next.data[next.len - 1] - 1));
+		wc_buf_append(&last, greatest, sizeof(greatest));
+	}
+	status = last.failed ? wc_error(err, WC_NO_MEMORY, "out of memory for a compaction") :
+		compact_between(store, start, wc_buf_slice(&last), err);
+	wc_buf_free(&last);
+	return status;
+}
+
 static int
 slice_cmp(const void *a, const void *b)
 {
@@ -122,6 +146,38 @@ file_starts(WcStore *store, const rocksdb_livefiles_t *files, WcSlice start, WcS
 	return starts;
 }
 
+/* The number of parts of a range within which so many files begin. */
+static size_t
+parts_of(size_t nstarts)
+{
+	return 1 + (nstarts > 0 ? (nstarts - 1) / FILES_AT_ONCE : 0);
+}
+
+WcStatus
+wc_files_compact_part(WcStore *store, WcSlice start, WcSlice stop, WcRunning *running, WcBuf *rest, WcError *err)
+{
+	const rocksdb_livefiles_t *files = rocksdb_livefiles(store->engine->db);
+	size_t		n;
+	WcSlice    *starts = file_starts(store, files, start, stop, &n);
+	size_t		next = start.len > 0 ? FILES_AT_ONCE - 1 : FILES_AT_ONCE;	/* a file that begins at start is none of them */
+	WcStatus	status;
+
+	wc_buf_reset(rest, SIZE_MAX);
+	if (starts != NULL && n > next)
+		wc_buf_append_slice(rest, starts[next]);
+	rocksdb_livefiles_destroy(files);
+	if (starts == NULL || rest->failed)
+	{
+		free(starts);
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a compaction");
+	}
+	free(starts);
+	wc_running_phase(running, WC_PHASE_REWRITE, parts_of(n + (start.len > 0)));
+	status = rest->len > 0 ? compact_before(store, start, wc_buf_slice(rest), err) : compact_between(store, start, stop, err);
+	wc_running_done(running, 1);
+	return status;
+}
+
 WcStatus
 wc_files_compact(WcStore *store, WcSlice start, WcSlice stop, WcRunning *running, const atomic_bool *cancel, WcError *err)
 {
@@ -132,10 +188,10 @@ wc_files_compact(WcStore *store, WcSlice start, WcSlice stop, WcRunning *running
 
 	if (starts == NULL)
 		status = wc_error(err, WC_NO_MEMORY, "out of memory for a compaction");
-	wc_running_phase(running, WC_PHASE_REWRITE, 1 + (n > 0 ? (n - 1) / FILES_AT_ONCE : 0));
+	wc_running_phase(running, WC_PHASE_REWRITE, parts_of(n));
 	for (size_t i = FILES_AT_ONCE; status == WC_OK && i < n; i += FILES_AT_ONCE)
 	{
-		status = compact_between(store, start, starts[i], err);
+		status = compact_before(store, start, starts[i], err);
 		start = starts[i];
 		wc_running_done(running, 1);
 		if (status == WC_OK)

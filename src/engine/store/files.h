@@ -21,4 +21,9 @@ extern WcStatus wc_files_flush(WcStore *store, const atomic_bool *cancel, WcErro
 extern WcStatus wc_files_compact(WcStore *store, WcSlice start, WcSlice stop, WcRunning *running, const atomic_bool *cancel,
 								 WcError *err) WC_WARN_UNUSED;
 
+/* As wc_files_compact, but only the first part of the range: a few files.  *rest, which is not empty before the last part, is where the
+ * next part begins. */
+extern WcStatus wc_files_compact_part(WcStore *store, WcSlice start, WcSlice stop, WcRunning *running, WcBuf *rest,
+									  WcError *err) WC_WARN_UNUSED;
+
 #endif

@@ -74,6 +74,7 @@ wc_store_unref(WcStore *store)
 	wc_deadruns_destroy(&store->dead);
 	wc_scancache_destroy(&store->scancache);
 	wc_swept_free(&store->swept);
+	wc_swept_free(&store->upkeep.compacting);
 	pthread_mutex_destroy(&store->memkeys_mutex);
 	pthread_mutex_destroy(&store->attrs_mutex);
 	free(store);

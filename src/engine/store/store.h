@@ -50,6 +50,8 @@ typedef struct WcStoreUpkeep
 	WcCounted	dated;
 	int64_t		compacted_ts;	/* cells that were gone at this "expired" are not in the files any more */
 	int64_t		retry_us;		/* monotonic; the range that steps have swept is not compacted before, since that failed */
+	WcSwept		compacting;		/* the range of which the files are being compacted, without the parts that are done */
+	bool		flushed;		/* and its memtables have been flushed */
 	bool		failed;			/* the last attempt failed, and the failure was logged */
 } WcStoreUpkeep;
 
