@@ -9,7 +9,7 @@ use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Time::HiRes qw(usleep);
 
-our @EXPORT = qw(comes_back engine_pid engine_threads kill_engine fault_library preload_library);
+our @EXPORT = qw(comes_back engine_pid engine_threads kill_engine fault_library preload_library session_library);
 
 # Its process id, 0 when there is none.  Without a connection: the server may be just
 # coming back.
@@ -52,14 +52,21 @@ sub engine_threads
 # A library made of a C file of this directory, to be preloaded.
 sub preload_library
 {
-	my ($name) = @_;
+	my ($name, @flags) = @_;
 	my ($out, $err);
 	my $library = "$PostgreSQL::Test::Utils::tmp_check/$name.so";
 	(my $directory = __FILE__) =~ s/[^\/]*$//;
 
-	IPC::Run::run([ $ENV{CC} || 'cc', '-shared', '-fPIC', '-o', $library, "$directory$name.c", '-ldl' ], '>', \$out, '2>', \$err)
+	IPC::Run::run([ $ENV{CC} || 'cc', '-shared', '-fPIC', @flags, '-o', $library, "$directory$name.c", '-ldl' ], '>', \$out, '2>', \$err)
 		or die "could not compile $name.c: $err";
 	return $library;
+}
+
+# That of functions.c, which a session loads.
+sub session_library
+{
+	my ($node) = @_;
+	return preload_library('functions', '-I', $node->config_data('--includedir-server'));
 }
 
 # That of fault.c, and the file for its WIDECOL_FAULT.

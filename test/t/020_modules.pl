@@ -1,0 +1,49 @@
+# Modules beside widecol: one whose callback fails, and one of another version.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use WidecolEngine;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init(allows_streaming => 1);
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'widecol'");
+$node->start;
+my $library = session_library($node);
+$node->safe_psql('postgres', qq{
+CREATE EXTENSION widecol;
+CREATE FOREIGN TABLE t (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
+CREATE FUNCTION refuse_subtransactions(int) RETURNS void STRICT LANGUAGE c AS '$library';
+CREATE FUNCTION load_driver_as_version_0() RETURNS boolean LANGUAGE c AS '$library';
+});
+
+# --- a subtransaction that fails when it begins -----------------------------------
+my (undef, undef, $err) = $node->psql('postgres', q{
+\set ON_ERROR_STOP off
+SELECT refuse_subtransactions(3);
+BEGIN;
+INSERT INTO t VALUES (1, 'before');
+SELECT count(*) FROM t;		-- sends it to the engine
+SAVEPOINT a;
+INSERT INTO t VALUES (2, 'rolled back');
+SAVEPOINT b;
+ROLLBACK TO a;
+INSERT INTO t VALUES (3, 'after');
+COMMIT;
+});
+like($err, qr/subtransactions of level 3 are refused/, 'a module refuses a savepoint');
+is($node->safe_psql('postgres', 'SELECT k, v FROM t ORDER BY k'), "1|before\n3|after", 'the rollback to the savepoint before it takes back only what came behind that');
+
+# --- a driver for another library --------------------------------------------------
+(undef, undef, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\nSELECT load_driver_as_version_0()");
+like($err, qr/ERROR:  55000: library widecol_hbase is of another version than library widecol\nHINT:  Restart the server\./,
+	'a driver of HBase tables of another version is refused');
+
+$node->stop;
+done_testing();
