@@ -247,11 +247,15 @@ is($node->safe_psql('postgres', 'SELECT * FROM widecol.check_store()'), '', 'che
 
 # --- a change of a damaged row -----------------------------------------------------
 # It is committed, and cannot be applied, as the row is read for it.
-$node->safe_psql('postgres', q{
-CREATE FOREIGN TABLE lost (k int OPTIONS (rowkey '1'), v text, w text) SERVER widecol OPTIONS (families '{"cf": {"compression": "none"}}');
+my $lost = "lost\xE2\x82\xAC";
+$node->safe_psql('postgres', qq{
+CREATE FOREIGN TABLE lost (k int OPTIONS (rowkey '1'), v text, w text) SERVER widecol
+  OPTIONS (table '$lost', families '{"cf": {"compression": "none"}}');
 INSERT INTO lost SELECT i, 'marked' || i || repeat('z', 200) FROM generate_series(1001, 3000) i;
-SELECT widecol.flush('lost');
+SELECT widecol.flush('$lost');
 });
+$node->safe_psql('postgres', q{CREATE DATABASE latin1 ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0});
+$node->safe_psql('latin1', q{CREATE EXTENSION widecol; CREATE FOREIGN TABLE beside (k int OPTIONS (rowkey '1'), v text) SERVER widecol});
 $node->stop('fast');
 my ($marked) = grep { slurp_file($_) =~ /marked2500/ } glob "$live/*.sst";
 my $bytes = slurp_file($marked);
@@ -262,8 +266,10 @@ close $block;
 $node->start;
 $node->safe_psql('postgres', q{BEGIN; INSERT INTO lost VALUES (2500, 'new', NULL), (1001, 'other block', 'w'); INSERT INTO safe VALUES (3, 'beside it'); COMMIT});
 $node->psql('postgres', 'SELECT count(*) FROM safe', stderr => \$err);
-like($err, qr/cannot show the last commits: .*"lost".*widecol\.accept_damage = [0-9]+/s, 'a change of a damaged row is told, with a way on');
+like($err, qr/cannot show the last commits: .*"$lost".*widecol\.accept_damage = [0-9]+/s, 'a change of a damaged row is told, with a way on');
 my ($table) = $err =~ /accept_damage = ([0-9]+)/;
+$node->psql('latin1', q{INSERT INTO beside VALUES (1, 'x')}, stderr => \$err);
+like($err, qr/cannot be written to now: .*"lost\\xE2\\x82\\xAC"/s, 'and in a database whose encoding lacks a character of the name');
 $node->append_conf('postgresql.conf', "widecol.accept_damage = $table");
 $node->reload;
 ok($node->poll_query_until('postgres', 'SELECT true FROM safe LIMIT 1'), 'a setting lets the engine go on');
@@ -273,7 +279,7 @@ isnt($node->psql('postgres', 'SELECT * FROM lost WHERE k = 2500'), 0, 'nothing i
 like(slurp_file($node->logfile), qr/operations of the commit at position [0-9]+ that are void: 1; of the first: .*/, 'what is lost is logged');
 $node->stop('fast');
 $node->start;
-$node->safe_psql('postgres', q{SET client_min_messages = warning; DROP FOREIGN TABLE lost; SELECT widecol.drop_table('lost')});
+$node->safe_psql('postgres', qq{SET client_min_messages = warning; DROP FOREIGN TABLE lost; SELECT widecol.drop_table('$lost')});
 $node->append_conf('postgresql.conf', 'widecol.accept_damage = 0');
 $node->reload;
 is($node->safe_psql('postgres', 'SELECT * FROM widecol.check_store()'), '', 'then the table can be dropped');
