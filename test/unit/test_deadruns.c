@@ -1,14 +1,18 @@
 /*
  * test/unit/test_deadruns.c: scans that jump over runs of dead rows return the same rows as without jumping.
+ *
+ * This file defines write(), for the whole program, to look at a store's runs when RocksDB writes its log.
  */
 #include "enginekit.h"
 #include "random.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/store/deadruns.h"
 #include "engine/store/internal.h"
@@ -707,6 +711,51 @@ random_histories(void **state)
 		walk(i % 2 ? WC_PACKING_ROW : WC_PACKING_CELL, 1500);
 }
 
+/* --- a step ------------------------------------------------------------------------------------- */
+
+static _Thread_local WcStore *watched;	/* NULL: none */
+static int	nwritten;			/* writes of this thread while it watches a store */
+static bool has_run;			/* at the first of them: does the store have a run at its first row? */
+
+ssize_t
+write(int fd, const void *data, size_t len)
+{
+	if (watched != NULL && fd != STDERR_FILENO && nwritten++ == 0)
+		has_run = find(&watched->dead, kit_key(0), INT64_MAX, WC_SNAPSHOT_SEQ_UNKNOWN)[0] != '\0';
+	return ((ssize_t (*) (int, const void *, size_t)) dlsym(RTLD_NEXT, "write")) (fd, data, len);
+}
+
+/* Scans that see what a step has written find no run from before. */
+static void
+runs_are_forgotten_before_a_step_is_written(void **state)
+{
+	Kit			kit;
+	WcStep		step;
+
+	(void) state;
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_CELL, 1);
+	for (int i = 0; i < ROWS; i++)
+		change(&kit, i, true);
+	kit_commit(&kit);
+	for (int i = 0; i < ROWS - 1; i++)
+		change(&kit, i, false);
+	kit_commit(&kit);
+	for (int i = 0; i < 2; i++)
+		(void) examined(&kit, false, false);
+	watched = kit_store(&kit, 1);
+	assert_string_not_equal(find(&watched->dead, kit_key(0), INT64_MAX, WC_SNAPSHOT_SEQ_UNKNOWN), "");
+	step = (WcStep) {
+		.kind = WC_STEP_COMPACT,.last = true,.table_id = kit.table,.family_id = 1,.generation = watched->generation,
+		.now_us = kit_now,.until_ts = INT64_MAX,.dated_until_ts = INT64_MAX,.earliest_put_ts = INT64_MIN
+	};
+	assert_ok(&kit, wc_engine_step(kit.engine, 0, &step, &kit.err));
+	watched = NULL;
+	assert_int_not_equal(nwritten, 0);
+	assert_false(has_run);
+	kit_close(&kit);
+}
+
 /* --- beside a writer ---------------------------------------------------------------------------- */
 
 typedef struct Beside
@@ -828,6 +877,7 @@ main(void)
 		cmocka_unit_test(own_puts_behind_markers_stay_hidden),
 		cmocka_unit_test(filters_get_the_keys_of_dead_rows),
 		cmocka_unit_test(random_histories),
+		cmocka_unit_test(runs_are_forgotten_before_a_step_is_written),
 		cmocka_unit_test(a_queue_is_read_beside_its_writer),
 	};
 

@@ -2,7 +2,7 @@
  * test/unit/test_health.c: a store whose disk is full for a moment takes writes again, or says that it must be opened again.
  *
  * This file defines write(), for the whole program: a log, or another file, in one store's directory has no room, and table
- * files in another's wait.  Both stores share RocksDB's threads: one for flushes.
+ * files in another's wait; what is logged of damage is kept.  Both stores share RocksDB's threads: one for flushes.
  */
 #include "enginekit.h"
 
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "engine/rocks/rocks.h"
+#include "engine/store/files.h"
 #include "engine/store/state.h"
 #include "engine/store/store.h"
 
@@ -35,6 +36,9 @@ static atomic_size_t table_room;	/* bytes that full table files take nevertheles
 static atomic_bool list_is_full;	/* of files: the manifest */
 static atomic_bool list_is_slow;
 static atomic_bool list_waits;
+
+static char damage[1024];		/* what was logged of a damaged file */
+static atomic_bool is_damaged;	/* it is there */
 
 static void
 nap(void)
@@ -69,9 +73,21 @@ takes(atomic_size_t *room, size_t *len)
 	return *len > 0;
 }
 
+static void
+keep_damage(const void *data, size_t len)
+{
+	if (len < sizeof(damage) && memmem(data, len, "has a damaged file", strlen("has a damaged file")) != NULL)
+	{
+		memcpy(damage, data, len);
+		is_damaged = true;
+	}
+}
+
 ssize_t
 write(int fd, const void *data, size_t len)
 {
+	if (fd == STDERR_FILENO && !is_damaged)
+		keep_damage(data, len);
 	if (is_slow && is_file(fd, slow, ".sst"))
 	{
 		waits = true;
@@ -386,6 +402,50 @@ test_families_are_made(void **state)
 	kit_close(&kit);
 }
 
+/* Table files that have the value "marked" have other bytes there. */
+static void
+damage_tables(const char *dir)
+{
+	char		command[160];
+
+	snprintf(command, sizeof(command), "sed -i s/marked/MARKED/ %s/*.sst", dir);
+	assert_int_equal(system(command), 0);
+}
+
+/* RocksDB reports a compaction as completed before it tells the error.  Another one would fail, too, again and again. */
+static void
+test_a_damaged_family_is_named(void **state)
+{
+	WcFamilyAttrs attrs = wc_family_attrs_default;
+	Kit			kit;
+
+	(void) state;
+	kit_open(&kit);
+	attrs.packing = WC_PACKING_CELL;
+	attrs.compression = WC_COMPRESSION_NONE;
+	kit_create_attrs(&kit, "t", &attrs);
+	for (int i = 0; i < 2; i++)
+	{
+		kit_put(&kit, "r", 1, "a", 10 + i, "marked");
+		kit_commit(&kit);
+		assert_ok(&kit, wc_files_flush(kit_store(&kit, 1), NULL, &kit.err));
+	}
+	kit_crash_with(&kit, damage_tables);
+	assert_int_equal(wc_files_compact(kit_store(&kit, 1), wc_slice(NULL, 0), wc_slice(NULL, 0), NULL, NULL, &kit.err), WC_CORRUPT);
+	for (int ms = 0; ms < WAIT_MS && !is_damaged; ms++)
+	{
+		static const struct timespec pause = {0, 1000000};
+
+		nanosleep(&pause, NULL);
+	}
+	assert_non_null(strstr(damage, "family \"f\" of stored table \"t\" has a damaged file"));
+
+	/* other families are not to blame */
+	kit_put(&kit, "r", 2, "a", KIT_LATEST, "1");
+	kit_commit(&kit);
+	kit_close(&kit);
+}
+
 int
 main(void)
 {
@@ -396,6 +456,7 @@ main(void)
 		cmocka_unit_test(test_families_are_made),
 		cmocka_unit_test(test_log_ends_in_a_write),
 		cmocka_unit_test(test_crash_while_resuming),
+		cmocka_unit_test(test_a_damaged_family_is_named)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

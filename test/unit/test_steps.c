@@ -4,6 +4,8 @@
 #include "enginekit.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -787,6 +789,65 @@ a_wait_for_a_step_can_be_ended(void **state)
 	free(cache);
 }
 
+/* --- a pass beside commits ------------------------------------------------------ */
+
+static atomic_bool beside_over;
+static atomic_int nbeside;		/* commits so far */
+
+/* Commits to a row behind all others.  Its number orders nothing else: only mutexes of the engine's do. */
+static void *
+commit_beside(void *arg)
+{
+	Kit		   *kit = arg;
+
+	while (!atomic_load_explicit(&beside_over, memory_order_relaxed))
+	{
+		kit_put(kit, "z", 1, "a", KIT_LATEST, "z");
+		kit_commit(kit);
+		atomic_fetch_add_explicit(&nbeside, 1, memory_order_relaxed);
+	}
+	return NULL;
+}
+
+/* Commits compare their rows with the first one of the range that the pass works on. */
+static void
+a_pass_goes_on_beside_commits(void **state)
+{
+	Kit			kit;
+	WcPass	   *pass;
+	const WcStep *step;
+	pthread_t	thread;
+	WcStatus	status;
+	WcError		err;
+	int			nsteps = 0;
+
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_CELL, 1);
+	for (int i = 0; i < 200; i++)
+	{
+		kit_put(&kit, kit_key(i), 1, "a", 10, "old");
+		kit_put(&kit, kit_key(i), 1, "a", 20, "new");
+	}
+	kit_commit(&kit);
+	pass = begin_pass(&kit, WC_STEP_COMPACT, 16, NULL);
+	atomic_store(&beside_over, false);
+	assert_int_equal(pthread_create(&thread, NULL, commit_beside, &kit), 0);
+	while ((status = wc_pass_next(pass, &step, &err)) == WC_OK)
+	{
+		int			before = atomic_load_explicit(&nbeside, memory_order_relaxed);
+
+		while (atomic_load_explicit(&nbeside, memory_order_relaxed) < before + 2)
+			sched_yield();
+		nsteps++;
+	}
+	atomic_store_explicit(&beside_over, true, memory_order_relaxed);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(status, WC_END);
+	assert_in_range(nsteps, 10, 400);
+	wc_pass_free(pass);
+	kit_close(&kit);
+}
+
 int
 main(void)
 {
@@ -808,7 +869,8 @@ main(void)
 		cmocka_unit_test(format_2_is_converted),
 		cmocka_unit_test(format_3_is_converted),
 		cmocka_unit_test(format_4_is_converted),
-		cmocka_unit_test(a_wait_for_a_step_can_be_ended)
+		cmocka_unit_test(a_wait_for_a_step_can_be_ended),
+		cmocka_unit_test(a_pass_goes_on_beside_commits)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
