@@ -1,4 +1,4 @@
-# Modules beside widecol: one whose callback fails, and one of another version.
+# Modules beside widecol: one whose callback fails, one of another version, one that writes damaged records into the log.
 
 use strict;
 use warnings;
@@ -20,6 +20,7 @@ $node->safe_psql('postgres', qq{
 CREATE EXTENSION widecol;
 CREATE FOREIGN TABLE t (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
 CREATE FUNCTION refuse_subtransactions(int) RETURNS void STRICT LANGUAGE c AS '$library';
+CREATE FUNCTION log_damaged_record() RETURNS void LANGUAGE c AS '$library';
 CREATE FUNCTION load_driver_as_version_0() RETURNS boolean LANGUAGE c AS '$library';
 });
 
@@ -45,5 +46,11 @@ is($node->safe_psql('postgres', 'SELECT k, v FROM t ORDER BY k'), "1|before\n3|a
 like($err, qr/ERROR:  55000: library widecol_hbase is of another version than library widecol\nHINT:  Restart the server\./,
 	'a driver of HBase tables of another version is refused');
 
+# --- a record that cannot be read ---------------------------------------------------
+# The engine ends.  It marks nothing behind the record: else the next one would go on there, without what the record says.
+$node->psql('postgres', q{SELECT log_damaged_record(); INSERT INTO t VALUES (4, 'wakes the engine')});
+$node->wait_for_log(qr/could not follow the log at/);
+(undef, undef, $err) = $node->psql('postgres', 'SELECT count(*) FROM t');
+like($err, qr/the widecol engine could not start: could not follow the log at/, 'after a damaged record no engine starts');
 $node->stop;
 done_testing();

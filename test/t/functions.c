@@ -3,13 +3,18 @@
  */
 #include "postgres.h"
 
+#include "access/rmgr.h"
 #include "access/xact.h"
+#include "access/xlog.h"
+#include "access/xloginsert.h"
+#include "catalog/pg_control.h"
 #include "fmgr.h"
 
 PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(refuse_subtransactions);
 PG_FUNCTION_INFO_V1(load_driver_as_version_0);
+PG_FUNCTION_INFO_V1(log_damaged_record);
 
 static int	refused_level;
 
@@ -39,4 +44,19 @@ load_driver_as_version_0(PG_FUNCTION_ARGS)
 
 	load = (const void *(*) (const uint32 *)) load_external_function("$libdir/widecol_hbase", "wc_hbase_driver", true, NULL);
 	PG_RETURN_BOOL(load(&version) != NULL);
+}
+
+/* Writes a record of widecol's that cannot be decoded into PostgreSQL's log, and one that means nothing behind it. */
+Datum
+log_damaged_record(PG_FUNCTION_ARGS)
+{
+	char		bytes[] = "damaged";
+
+	XLogBeginInsert();
+	XLogRegisterData(bytes, sizeof(bytes));
+	(void) XLogInsert(RM_EXPERIMENTAL_ID, 0xF0);
+	XLogBeginInsert();
+	XLogRegisterData(bytes, sizeof(bytes));
+	XLogFlush(XLogInsert(RM_XLOG_ID, XLOG_NOOP));
+	PG_RETURN_VOID();
 }
