@@ -88,6 +88,24 @@ SELECT kind, encode(name::bytea, 'hex') AS name, families ? E'f\xe9' AS has_fami
   qualifier, value FROM widecol.dump WHERE name <> 'ft';
 SELECT widecol.create_table(E'n\xe9:u\xe9', E'{"f\xe9": {}}'), widecol.rename_table(E'n\xe9:u\xe9', E'v\xe9'), widecol.drop_table(E'v\xe9');
 
+-- members of maps are bytes, too, and stay the same when they are read and written back
+CREATE EXTENSION hstore;
+CREATE FOREIGN TABLE map (k int OPTIONS (rowkey '1'), m jsonb OPTIONS (family 'm')) SERVER widecol;
+CREATE FOREIGN TABLE hmap (k int OPTIONS (rowkey '1'), m hstore OPTIONS (family 'm')) SERVER widecol OPTIONS (table 'map');
+INSERT INTO map VALUES (1, E'{"caf\xe9": "\xe9\xc3", "b": "1"}'), (2, '{"é": "é"}');
+INSERT INTO map SELECT k + 2, m FROM map;
+INSERT INTO hmap SELECT k + 4, m FROM hmap WHERE k < 3;
+UPDATE map SET m = m || '{"more": "1"}' WHERE k > 2;
+SELECT qualifier, value, array_agg(get_byte("row", 3) ORDER BY "row") AS rows FROM widecol.scan('map') GROUP BY 1, 2 ORDER BY 1;
+SELECT k, encode((m ->> E'caf\xe9')::bytea, 'hex') AS member FROM map WHERE m ? E'caf\xe9' ORDER BY k;
+SELECT array_agg(k ORDER BY k) FROM map WHERE m ->> E'caf\xe9' = E'\xe9\xc3';
+SELECT widecol.put('map', '\x80000009', 'm:zero', '\x6100');
+SELECT m FROM map WHERE k = 9;
+CREATE SCHEMA imported;
+SELECT widecol.delete('map', '\x80000009', 'm:zero'), widecol.put('map', '\x80000009', 'm:n', '\x00');
+IMPORT FOREIGN SCHEMA "default" LIMIT TO (map) FROM SERVER widecol INTO imported OPTIONS (layout 'row');
+SELECT attname, format_type(atttypid, -1) FROM pg_attribute WHERE attrelid = 'imported.map'::regclass AND attnum > 0 ORDER BY attnum;
+
 \c :db
 DROP DATABASE wc_latin1;
 DROP DATABASE wc_koi8r;

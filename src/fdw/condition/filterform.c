@@ -147,7 +147,7 @@ wc_form_of_cell(const WcCodec *codec)
 	WcForm		unknown = {.column = {.form = WC_FORM_BYTES,.width = (uint32) codec->width}};
 	Oid			type = codec->spec.type;
 	bool		text = type == TEXTOID || type == VARCHAROID || type == BPCHAROID;
-	bool		same_bytes = GetDatabaseEncoding() == PG_UTF8 || GetDatabaseEncoding() == PG_SQL_ASCII;
+	bool		same_bytes = wc_bytes_are_same();
 
 	switch (codec->spec.encoding)
 	{

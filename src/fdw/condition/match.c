@@ -10,7 +10,6 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
-#include "mb/pg_wchar.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -114,7 +113,7 @@ raw_key(int part, const WcRelColumn *column)
 	/* in encodings other than UTF-8, text may sort differently from the stored bytes */
 	if (type == TEXTOID)
 	{
-		key.order = GetDatabaseEncoding() == PG_UTF8 || GetDatabaseEncoding() == PG_SQL_ASCII;
+		key.order = wc_bytes_are_same();
 		key.prefix = key.prefix_exact = true;
 	}
 	return key;

@@ -15,6 +15,7 @@
 
 #include "datatype/timestamp.h"
 #include "fmgr.h"
+#include "mb/pg_wchar.h"
 #include "nodes/pg_list.h"
 
 #include "base/buf.h"
@@ -148,6 +149,15 @@ typedef enum WcBytesAreValue
 } WcBytesAreValue;
 
 extern WcBytesAreValue wc_codec_bytes_are_value(const WcCodec *codec, size_t len);
+
+/* Is stored text in the database's encoding?  One without an encoding (SQL_ASCII) has bytes that cannot be converted. */
+static inline bool
+wc_bytes_are_same(void)
+{
+	int			encoding = GetDatabaseEncoding();
+
+	return encoding == PG_UTF8 || encoding == PG_SQL_ASCII;
+}
 
 /* Are the bytes text that the database may have? */
 extern bool wc_codec_is_text(WcSlice bytes);

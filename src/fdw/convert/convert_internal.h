@@ -8,8 +8,6 @@
 
 #include "postgres.h"
 
-#include "mb/pg_wchar.h"
-
 #include "compat.h"
 #include "fdw/convert/convert.h"
 
@@ -34,15 +32,6 @@ extern const char *wc_codec_name(const WcCodecSpec *spec);
 
 /* Raises that the column cannot hold `what`. */
 extern void wc_codec_refuse(const WcCodec *codec, int sqlerrcode, const char *what) pg_attribute_noreturn();
-
-/* A database without an encoding (SQL_ASCII) has bytes that cannot be converted. */
-static inline bool
-wc_bytes_are_same(void)
-{
-	int			encoding = GetDatabaseEncoding();
-
-	return encoding == PG_UTF8 || encoding == PG_SQL_ASCII;
-}
 
 /* Is it text of the database, but for a conversion that may still be needed? */
 static inline bool

@@ -11,7 +11,6 @@
 #include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
 #include "lib/stringinfo.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "parser/scansup.h"
 #include "utils/builtins.h"
@@ -107,12 +106,6 @@ add_cell_columns(StringInfo sql, const WcImportOptions *options)
 					 "value bytea, ttl interval", options->text_key ? "text COLLATE \"C\"" : "bytea");
 }
 
-static bool
-is_text(WcSlice bytes)
-{
-	return bytes.len == 0 || pg_verify_mbstr(PG_UTF8, (const char *) bytes.data, (int) bytes.len, true);
-}
-
 /* A column whose value a map could not show. */
 typedef struct BinaryColumn
 {
@@ -168,7 +161,7 @@ find_binary_columns(const WcTableDesc *desc)
 			char	   *qualifier;
 
 			CHECK_FOR_INTERRUPTS();
-			if (is_text(cell.value) || !is_text(cell.qualifier) || list_length(found) >= WC_IMPORT_COLUMNS)
+			if (wc_codec_is_text(cell.value) || !wc_codec_is_text(cell.qualifier) || list_length(found) >= WC_IMPORT_COLUMNS)
 				continue;
 			qualifier = wc_text_from_utf8(cell.qualifier);
 			if (is_known(found, cell.family, qualifier))

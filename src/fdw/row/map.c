@@ -41,7 +41,7 @@ wc_map_create(const WcRelation *wrel, const WcRelColumn *column)
 
 	map->wrel = wrel;
 	map->column = column;
-	map->converts = GetDatabaseEncoding() != PG_UTF8;
+	map->converts = !wc_bytes_are_same();
 	for (int i = 0; i < wrel->natts; i++)
 		map->declares |= wc_relation_has_qualifier(&wrel->columns[i]) && wrel->columns[i].family == column->family;
 	initStringInfo(&map->last);
@@ -55,6 +55,13 @@ wc_map_create(const WcRelation *wrel, const WcRelColumn *column)
 		fmgr_info(hstore.from_arrays, &map->to_hstore);
 	}
 	return map;
+}
+
+/* The words behind what is no text. */
+static const char *
+problem(void)
+{
+	return GetDatabaseEncoding() == PG_SQL_ASCII ? "has a zero byte" : "is not text in UTF-8";
 }
 
 /* Raises error 22P03, or a WARNING if where->lenient. */
@@ -73,13 +80,13 @@ not_text(const WcMap *map, const WcCell *cell, const WcCodecWhere *where, const 
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("cannot show a cell in column \"%s\" of foreign table \"%s\"",
 						NameStr(map->column->name), where->table),
-				 errdetail("Its %s is not text in UTF-8.", what),
+				 errdetail("Its %s %s.", what, problem()),
 				 errhint("A security policy or a view uses this column to hide rows.")));
 	ereport(wc_undecodable_level(where),
 			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 			 errmsg("cannot show cell \"%s:%s\" in column \"%s\" of foreign table \"%s\"",
 					map->column->family_name, qualifier, NameStr(map->column->name), where->table),
-			 errdetail("In row \"%s\" the %s \"%s\" is not text in UTF-8.", row, what, found),
+			 errdetail("In row \"%s\" the %s \"%s\" %s.", row, what, found, problem()),
 			 errhint("Give the qualifier a column of its own, of type bytea, or use layout \"cell\".")));
 }
 
@@ -110,7 +117,7 @@ is_plain_text(WcSlice bytes)
 static inline bool
 is_text(WcSlice bytes)
 {
-	return bytes.len == 0 || is_plain_text(bytes) || pg_verify_mbstr(PG_UTF8, (const char *) bytes.data, (int) bytes.len, true);
+	return bytes.len == 0 || is_plain_text(bytes) || wc_codec_is_text(bytes);
 }
 
 /* Returns the text in the server's encoding: the bytes themselves, or a copy.  False: not text; not_text was called. */
