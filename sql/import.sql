@@ -32,10 +32,12 @@ SELECT "row", family, qualifier, value FROM imported."Upper.Case";
 IMPORT FOREIGN SCHEMA imp FROM SERVER widecol INTO imported;
 DROP FOREIGN TABLE imported.web, imported.other, imported."Upper.Case";
 
--- rows, with maps
+-- rows, with maps (the member without name and value is stored as a zero byte, and is text all the same)
+INSERT INTO imp_web VALUES ('org.y', '{"": ""}', NULL);
 IMPORT FOREIGN SCHEMA imp FROM SERVER widecol INTO imported OPTIONS (layout 'row');
 SELECT relname, ftoptions, attname, type, collname, options FROM shown;
 SELECT * FROM imported.web ORDER BY rowkey;
+DELETE FROM imported.web WHERE rowkey = 'org.y';
 EXPLAIN (COSTS OFF) SELECT anchor FROM imported.web WHERE rowkey > 'com.' ORDER BY rowkey LIMIT 1;
 INSERT INTO imported.other VALUES ('k', '{"a": "1"}', NULL, '{"b": "2"}', '{"c": "3"}');
 SELECT * FROM imported.other;

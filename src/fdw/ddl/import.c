@@ -19,6 +19,7 @@
 #include "client/client.h"
 #include "fdw/fdw.h"
 #include "fdw/relation/option.h"
+#include "fdw/relation/relation.h"
 
 /* Of the key column in layout 'row'. */
 #define KEY_COLUMN "rowkey"
@@ -161,7 +162,8 @@ find_binary_columns(const WcTableDesc *desc)
 			char	   *qualifier;
 
 			CHECK_FOR_INTERRUPTS();
-			if (wc_codec_is_text(cell.value) || !wc_codec_is_text(cell.qualifier) || list_length(found) >= WC_IMPORT_COLUMNS)
+			if (wc_codec_is_text(cell.value) || wc_map_is_empty_member(&cell) || !wc_codec_is_text(cell.qualifier) ||
+				list_length(found) >= WC_IMPORT_COLUMNS)
 				continue;
 			qualifier = wc_text_from_utf8(cell.qualifier);
 			if (is_known(found, cell.family, qualifier))

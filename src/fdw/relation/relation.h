@@ -73,6 +73,12 @@ typedef struct WcRelColumn
  * would be the marker.  One zero byte, which is in no text. */
 #define WC_MAP_EMPTY_MEMBER "\0"
 
+static inline bool
+wc_map_is_empty_member(const WcCell *cell)
+{
+	return cell->qualifier.len == 0 && wc_slice_eq(cell->value, wc_slice(WC_MAP_EMPTY_MEMBER, 1));
+}
+
 typedef struct WcRelation
 {
 	Oid			relid;

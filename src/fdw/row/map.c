@@ -140,12 +140,6 @@ to_text(const WcMap *map, const WcCell *cell, const WcCodecWhere *where, const c
 	return true;
 }
 
-static bool
-is_empty_member(const WcCell *cell)
-{
-	return cell->qualifier.len == 0 && wc_slice_eq(cell->value, wc_slice(WC_MAP_EMPTY_MEMBER, 1));
-}
-
 /* Is the last entry of this column? */
 static bool
 is_last(const WcMap *map, WcSlice qualifier)
@@ -202,13 +196,13 @@ wc_map_add(WcMap *map, const WcCell *cell, const WcCodecWhere *where)
 
 	if (cell->family != map->column->family || !belongs(map, cell))
 		return;
-	if (map->leaves_out && !(is_text(cell->qualifier) && (is_empty_member(cell) || is_text(cell->value))))
+	if (map->leaves_out && !(is_text(cell->qualifier) && (wc_map_is_empty_member(cell) || is_text(cell->value))))
 	{
 		map->left_out = true;
 		return;
 	}
 	if (!to_text(map, cell, where, "qualifier", cell->qualifier, &key) ||
-		!to_text(map, cell, where, "value", is_empty_member(cell) ? wc_slice(NULL, 0) : cell->value, &value))
+		!to_text(map, cell, where, "value", wc_map_is_empty_member(cell) ? wc_slice(NULL, 0) : cell->value, &value))
 	{
 		map->left_out = true;
 		return;
