@@ -1,5 +1,5 @@
 /*
- * test/t/preload.h: common parts of the libraries that tests preload into a server (clock.c, disk.c, fault.c).
+ * test/t/preload.h: common parts of the libraries that tests preload into a server (addresses.c, clock.c, disk.c, fault.c).
  */
 #ifndef WC_TEST_PRELOAD_H
 #define WC_TEST_PRELOAD_H

@@ -172,8 +172,9 @@ connected(WcHBaseConnection *c)
 
 /* Connects to one address.  WC_END: no connection, errno has the reason; try the next address. */
 static WcStatus
-connect_address(WcHBaseConnection *c, const struct addrinfo *address, int64 deadline, WcError *err)
+connect_address(WcHBaseConnection *c, const struct addrinfo *address, WcError *err)
 {
+	int64		deadline = wc_hbase_now_ms() + c->server->options.connect_timeout * WC_HBASE_MS_PER_SEC;
 	WcStatus	status = WC_OK;
 	int			failure = 0;
 	socklen_t	len = sizeof(failure);
@@ -211,7 +212,6 @@ wc_hbase_connection_open(WcHBaseConnection *c, WcError *err)
 	WcHBaseServer *server = c->server;
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
 	struct addrinfo *addresses = NULL;
-	int64		deadline = wc_hbase_now_ms() + server->options.connect_timeout * WC_HBASE_MS_PER_SEC;
 	WcStatus	status = WC_END;
 	char		port[16];
 	int			failure;
@@ -221,7 +221,7 @@ wc_hbase_connection_open(WcHBaseConnection *c, WcError *err)
 	if (failure != 0)
 		return wc_hbase_cannot_connect(server, gai_strerror(failure), NULL, err);
 	for (struct addrinfo *a = addresses; a != NULL && status == WC_END; a = a->ai_next)
-		status = connect_address(c, a, deadline, err);
+		status = connect_address(c, a, err);
 	failure = errno;
 	freeaddrinfo(addresses);
 	if (status == WC_END)

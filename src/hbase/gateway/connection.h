@@ -33,7 +33,7 @@ wc_hbase_transport(const WcHBaseServer *server)
 
 /* --- connection.c: sockets ---------------------------------------------------*/
 
-/* Tries the addresses of the server's host. */
+/* Tries the addresses of the server's host; each has the time of option "connect_timeout". */
 extern WcStatus wc_hbase_connection_open(WcHBaseConnection *c, WcError *err) WC_WARN_UNUSED;
 
 /* Closes a connection, also one over HTTP; never fails. */
