@@ -116,8 +116,8 @@ read_row(WcAnswer *a, WcSlice *row, uint32_t *ncells)
 		else if (f.id == WC_TResult_columnValues)
 		{
 			*ncells = wc_thrift_read_list(&a->r, f, WC_THRIFT_STRUCT);
-			if (row->len == 0 && *ncells > 0)
-				break;			/* cells without a row key */
+			if (row->len == 0 && (*ncells > 0 || a->result.type != WC_THRIFT_STRUCT))
+				break;			/* cells without a row key, or a scan's row without one */
 			return;
 		}
 		else

@@ -51,7 +51,7 @@ typedef struct WcThriftCell
  */
 extern uint32_t wc_answer_rows(WcAnswer *a);
 
-/* *ncells cells follow.  A row that does not exist has neither key nor cells. */
+/* *ncells cells follow.  A get's row that does not exist has neither key nor cells. */
 extern void wc_answer_row(WcAnswer *a, WcSlice *row, uint32_t *ncells);
 extern void wc_answer_cell(WcAnswer *a, WcThriftCell *cell);
 

@@ -495,6 +495,36 @@ tables_are_made_with_families_and_splits(void **state)
 	wc_buf_free(&buf);
 }
 
+/* Behind such a row a scan could not go on. */
+static void
+a_row_of_a_scan_has_a_key(void **state)
+{
+	for (uint32_t n = 0; n < 2; n++)
+	{
+		WcBuf		buf = WC_BUF_INIT;
+		WcThriftWriter w;
+		WcSlice		row;
+		WcAnswer	a;
+		WcError		err;
+		uint32_t	ncells;
+
+		wc_thrift_writer(&w, &buf, WC_THRIFT_BINARY, WC_THRIFT_BUFFERED);
+		wc_thrift_begin_message(&w, WC_THRIFT_REPLY, WC_METHOD_SCAN, 9);
+		wc_thrift_field_list(&w, WC_RESULT_SUCCESS, WC_THRIFT_STRUCT, 1);
+		wc_thrift_begin_struct(&w);
+		if (n == 1)
+			wc_thrift_field_bytes(&w, WC_TResult_row, text("r"));
+		wc_thrift_field_list(&w, WC_TResult_columnValues, WC_THRIFT_STRUCT, 0);
+		wc_thrift_end_struct(&w);
+		wc_thrift_end_message(&w);
+		assert_int_equal(wc_answer_open(&a, WC_THRIFT_BINARY, wc_buf_slice(&buf), WC_METHOD_SCAN, 9, &err), WC_OK);
+		assert_int_equal(wc_answer_rows(&a), 1);
+		wc_answer_row(&a, &row, &ncells);
+		assert_int_equal(wc_answer_status(&a, &err), n == 1 ? WC_OK : WC_CORRUPT);
+		wc_buf_free(&buf);
+	}
+}
+
 /* A get of a row's column, and its two answers: the row, and that there is none. */
 static void
 a_get_has_one_row_or_none(void **state)
@@ -811,6 +841,7 @@ main(void)
 		cmocka_unit_test(tables_have_their_families),
 		cmocka_unit_test(a_modified_family_keeps_other_attributes),
 		cmocka_unit_test(tables_are_made_with_families_and_splits),
+		cmocka_unit_test(a_row_of_a_scan_has_a_key),
 		cmocka_unit_test(a_get_has_one_row_or_none),
 		cmocka_unit_test(a_changed_cell_is_one_cell),
 		cmocka_unit_test(regions_count_once_with_their_replicas),

@@ -80,9 +80,8 @@ cells_filter(const WcHBaseReader *reader, WcBuf *out)
 		wc_buf_free(&bytes[i]);
 }
 
-/* The row with which a request begins: the bound of its first range, or the position if that is behind the bound. */
-static WcSlice
-first_row(const WcHBaseRows *rows, bool *inclusive)
+WcSlice
+wc_hbase_first_row(const WcHBaseRows *rows, bool *inclusive)
 {
 	const WcRange *first = wc_hbase_range_at(rows, rows->range);
 	bool		reversed = wc_hbase_is_reversed(rows);
@@ -107,7 +106,7 @@ begins_before(const WcHBaseRows *rows)
 {
 	bool		inclusive;
 
-	return first_row(rows, &inclusive).len > WC_HBASE_ROW_MAX;
+	return wc_hbase_first_row(rows, &inclusive).len > WC_HBASE_ROW_MAX;
 }
 
 /* Sets a bound of the range to the row with which the request begins. */
@@ -115,7 +114,7 @@ static void
 begin_with(const WcHBaseRows *rows, WcHBaseRange *range)
 {
 	bool		inclusive;
-	WcSlice		row = first_row(rows, &inclusive);
+	WcSlice		row = wc_hbase_first_row(rows, &inclusive);
 
 	if (wc_hbase_is_reversed(rows))
 	{
@@ -263,7 +262,7 @@ static void
 put_first_row(const WcHBaseRows *rows, WcBuf *out)
 {
 	bool		inclusive;
-	WcSlice		row = first_row(rows, &inclusive);
+	WcSlice		row = wc_hbase_first_row(rows, &inclusive);
 	WcSlice		prefix = wc_slice(row.data, Min(row.len, WC_HBASE_ROW_MAX));
 
 	if (!begins_before(rows))

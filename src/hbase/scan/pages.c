@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/printable.h"
 #include "hbase/catalog/tablechange.h"
 #include "model/cellblock.h"
 
@@ -24,6 +25,9 @@
  * are divided by SHRINKAGE. */
 #define GROWTH 4
 #define SHRINKAGE 8
+
+/* Bytes of a row key in a message. */
+#define SHOWN_MAX 100
 
 /* One request has at most so many ranges, with so many bytes: the gateway refuses a request of 2 MB. */
 #define RANGES_MAX 1000
@@ -140,9 +144,32 @@ typedef struct PageRoom
 	uint32		ncells;			/* used */
 } PageRoom;
 
+/* The last row of an answer that was read; at first the row with which the request begins. */
+typedef struct LastRow
+{
+	WcSlice		key;			/* empty: any row may follow */
+	bool		inclusive;		/* this row may follow, too */
+} LastRow;
+
+/* The next page begins behind the last row of this one: with rows in another order, rows would be lost, or come for ever. */
+static WcStatus
+check_order(const WcHBaseRows *rows, const LastRow *last, WcSlice row, WcError *err)
+{
+	int			c = last->key.len > 0 && row.len > 0 ? wc_hbase_row_order(wc_hbase_is_reversed(rows), row, last->key) : 1;
+	char		before[WC_PRINTABLE_SIZE(SHOWN_MAX)];
+	char		shown[WC_PRINTABLE_SIZE(SHOWN_MAX)];
+
+	if (c > 0 || (c == 0 && last->inclusive))
+		return WC_OK;
+	wc_error(err, WC_CORRUPT, "HBase has sent rows of table \"%s\" out of order", rows->reader->table->name);
+	wc_error_detail(err, "Row \"%s\" came where rows behind \"%s\" were expected%s.", wc_printable(shown, sizeof(shown), row),
+					wc_printable(before, sizeof(before), last->key), wc_hbase_is_reversed(rows) ? ", in descending order" : "");
+	return WC_CORRUPT;
+}
+
 /* Reads a row into the page, or skips a row that is not wanted. */
 static WcStatus
-read_row(WcHBaseRows *rows, WcAnswer *answer, WcHBasePage *page, PageRoom *room, WcSlice *key, WcError *err)
+read_row(WcHBaseRows *rows, WcAnswer *answer, WcHBasePage *page, PageRoom *room, LastRow *last, WcError *err)
 {
 	WcHBasePageRow row = {.first = room->ncells};
 	WcStatus	status = WC_OK;
@@ -153,7 +180,8 @@ read_row(WcHBaseRows *rows, WcAnswer *answer, WcHBasePage *page, PageRoom *room,
 	wc_answer_row(answer, &row.key, &ncells);
 	if (row.key.len > WC_ROW_MAX)
 		return wc_error(err, WC_CORRUPT, "a row key in table \"%s\" of HBase has %zu bytes", rows->reader->table->name, row.key.len);
-	*key = row.key;
+	status = check_order(rows, last, row.key, err);
+	*last = (LastRow) {.key = row.key};
 	wanted = row.key.len > 0 && is_wanted(rows, row.key);
 	for (uint32 i = 0; i < ncells && status == WC_OK; i++)
 	{
@@ -187,11 +215,17 @@ static WcStatus
 read_rows(WcHBaseRows *rows, WcAnswer *answer, WcHBasePage *page, uint32 *got, WcSlice *last, WcError *err)
 {
 	PageRoom	room = {0};
+	LastRow		before = {0};
 	WcStatus	status = WC_OK;
 
+	before.key = wc_hbase_first_row(rows, &before.inclusive);
+	before.inclusive |= wc_hbase_is_reversed(rows); /* HBase includes the row with which a reversed scan begins */
 	*got = wc_answer_rows(answer);
 	for (uint32 i = 0; i < *got && status == WC_OK; i++)
-		status = read_row(rows, answer, page, &room, last, err);
+	{
+		status = read_row(rows, answer, page, &room, &before, err);
+		*last = before.key;
+	}
 	return status == WC_OK ? wc_answer_status(answer, err) : status;
 }
 

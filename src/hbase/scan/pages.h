@@ -97,6 +97,9 @@ extern WcStatus wc_hbase_page_fetch(WcHBaseRows *rows, WcSlice row, bool inclusi
 /* The number of rows of a lane's first request. */
 extern uint32 wc_hbase_rows_first(const WcHBaseReader *reader);
 
+/* pagerequest.c: the row with which a request begins: the bound of its first range, or the position if that is behind the bound. */
+extern WcSlice wc_hbase_first_row(const WcHBaseRows *rows, bool *inclusive);
+
 /* pagerequest.c: requests nrows rows of the next n ranges; the page takes the answer's bytes. */
 extern WcStatus wc_hbase_page_ask(WcHBaseRows *rows, uint32 n, int32 nrows, WcHBasePage *page, WcAnswer *answer,
 								  WcError *err) WC_WARN_UNUSED;

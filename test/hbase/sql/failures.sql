@@ -28,6 +28,27 @@ CREATE FOREIGN TABLE unheard (id text OPTIONS (rowkey '1')) SERVER silent OPTION
 RESET statement_timeout;
 \set VERBOSITY default
 
+-- rows come in another order, or twice, or from before the first wanted one
+\set proxy `python3 proxy.py "$HBASE_GATEWAY" getScannerResults replace row00003 row00001`
+ALTER SERVER hbase OPTIONS (SET port :'proxy');
+SELECT count(*) FROM t;
+\set VERBOSITY sqlstate
+SELECT id FROM t WHERE id > 'row00002' ORDER BY id LIMIT 1;
+\set proxy `python3 proxy.py "$HBASE_GATEWAY" getScannerResults replace row09996 row09998`
+ALTER SERVER hbase OPTIONS (SET port :'proxy');
+SELECT count(*) FROM (SELECT id FROM t ORDER BY id DESC LIMIT 10) x;
+-- the last row of an answer once more, again and again
+\set proxy `python3 proxy.py "$HBASE_GATEWAY" getScannerResults replace row00001 row00000`
+ALTER SERVER hbase OPTIONS (SET port :'proxy', SET fetch_size '1');
+SET statement_timeout = '10s';
+SELECT count(*) FROM t;
+\set proxy `python3 proxy.py "$HBASE_GATEWAY" getScannerResults replace row09998 row09999`
+ALTER SERVER hbase OPTIONS (SET port :'proxy');
+SELECT count(*) FROM (SELECT id FROM t ORDER BY id DESC LIMIT 10) x;
+RESET statement_timeout;
+ALTER SERVER hbase OPTIONS (SET port :'port', SET fetch_size '100');
+\set VERBOSITY default
+
 CREATE FUNCTION rest(c refcursor, most int, OUT rows int, OUT first text, OUT last text, OUT ascending bool) LANGUAGE plpgsql AS $$
 DECLARE
   r record;
