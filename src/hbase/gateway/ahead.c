@@ -56,10 +56,16 @@ wc_hbase_ahead_settle(WcHBaseConnection *c, WcError *err)
 	if (a->arrived)
 		return WC_OK;
 	status = receive(c, NULL, &message);
-	if (status == WC_CANCELLED)
-		*err = a->err;
-	arrived(c, status, message);
-	return status == WC_CANCELLED ? status : WC_OK;
+	if (status != WC_CANCELLED)
+	{
+		arrived(c, status, message);
+		return WC_OK;
+	}
+
+	/* cancelled is the call that waits here; the request may be another scan's, which makes it again */
+	*err = a->err;
+	arrived(c, WC_END, message);
+	return status;
 }
 
 static WcHBaseConnection *

@@ -74,6 +74,30 @@ SET statement_timeout = '300ms';
 SELECT count(*) FROM p;
 RESET statement_timeout;
 \set VERBOSITY default
+-- a call waits for the answer to another scan's request, which is on its connection, and is cancelled: that scan goes on
+\set proxy `python3 proxy.py "$HBASE_GATEWAY" getScannerResults keep`
+ALTER SERVER a OPTIONS (SET port :'proxy');
+SET statement_timeout = '2s';
+DO $$
+DECLARE
+  r record;
+  n int := 0;
+  other int;
+BEGIN
+  FOR r IN SELECT v FROM p WHERE id < 'row06000' LOOP
+    n := n + 1;
+    IF n = 1 THEN
+      BEGIN
+        SELECT count(*) INTO other FROM pb2;
+      EXCEPTION WHEN query_canceled THEN
+        RAISE NOTICE 'cancelled';
+      END;
+    END IF;
+  END LOOP;
+  RAISE NOTICE '% rows', n;
+END $$;
+RESET statement_timeout;
+ALTER SERVER a OPTIONS (SET port :'port');
 -- a statement that ends in the midst of it leaves nothing of an answer behind
 DO $$
 DECLARE
