@@ -119,6 +119,9 @@
 #define WC_HBASE_ROWS_MAX		100000
 #define WC_HBASE_ANSWER_MAX		(256 * 1024 * 1024)
 
+/* Over HTTP, bytes of an answer's headers, and of a page in its place. */
+#define WC_HBASE_HTTP_PAGE_MAX	(1024 * 1024)
+
 /* Connections of a session with HBase's gateway. */
 #define WC_HBASE_CONNECTIONS_MAX 16
 

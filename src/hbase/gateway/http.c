@@ -35,6 +35,7 @@ struct WcHBaseHttp
 	/* the call */
 	WcSlice		request;
 	size_t		sent;			/* bytes of the request that libcurl has taken */
+	size_t		dropped;		/* bytes that have come and are no part of a message */
 	bool		answered;		/* the header of an answer has come since it has */
 	bool		done;			/* libcurl has ended the transfer ... */
 	CURLcode	code;			/* ... so */
@@ -77,11 +78,25 @@ on_seek(void *arg, curl_off_t offset, int origin)
 	return CURL_SEEKFUNC_OK;
 }
 
+/* Counts bytes that are not kept.  0, when there are too many, ends the transfer: while bytes come, no deadline does. */
+static size_t
+pass_over(WcHBaseHttp *http, size_t n)
+{
+	http->dropped += n;
+	if (http->dropped <= WC_HBASE_HTTP_PAGE_MAX)
+		return n;
+	http->status = wc_error(http->err, WC_CORRUPT, "answer of HBase has %zu bytes of headers and pages of HTTP; the limit is %d",
+							http->dropped, WC_HBASE_HTTP_PAGE_MAX);
+	return 0;
+}
+
 static size_t
 on_header(char *line, size_t size, size_t n, void *arg)
 {
-	((WcHBaseHttp *) arg)->answered = true;
-	return size * n;
+	WcHBaseHttp *http = arg;
+
+	http->answered = true;
+	return pass_over(http, size * n);
 }
 
 static long
@@ -103,7 +118,7 @@ on_write(char *from, size_t size, size_t n, void *arg)
 
 	n *= size;
 	if (http_status(http) != HTTP_OK)
-		return n;
+		return pass_over(http, n);
 	if (http->status == WC_OK && n > 0)
 		http->status = wc_error(http->err, WC_CORRUPT, "answer of HBase has bytes behind its message");
 	if (http->status != WC_END)
@@ -450,7 +465,7 @@ wc_hbase_http_send(WcHBaseConnection *c, WcSlice bytes, WcError *err)
 	WcStatus	status;
 
 	http->request = bytes;
-	http->sent = 0;
+	http->sent = http->dropped = 0;
 	http->answered = false;
 	http->done = false;
 	http->status = WC_END;

@@ -147,7 +147,9 @@ wait_for_events(const WcHBaseHttpWait *wait, int64 left, WaitEvent *events)
 	WaitEventSet *set = wc_wait_event_set(WC_HBASE_HTTP_SOCKETS_MAX + 2);
 	int			n;
 
-	AddWaitEventToSet(set, WL_LATCH_SET, PGINVALID_SOCKET, MyLatch, NULL);
+	/* for a latch that is set PostgreSQL returns at once, and looks at no socket */
+	if (left > 0)
+		AddWaitEventToSet(set, WL_LATCH_SET, PGINVALID_SOCKET, MyLatch, NULL);
 	AddWaitEventToSet(set, WL_EXIT_ON_PM_DEATH, PGINVALID_SOCKET, NULL, NULL);
 	for (int i = 0; i < wait->nsockets; i++)
 		AddWaitEventToSet(set, wait->sockets[i].events, wait->sockets[i].socket, NULL, NULL);
@@ -156,16 +158,16 @@ wait_for_events(const WcHBaseHttpWait *wait, int64 left, WaitEvent *events)
 	return n;
 }
 
-/* The same; an error that is raised is kept.  With left 0, interrupts are not taken. */
+/* The same; an error that is raised is kept. */
 static WcStatus
-await_events(const WcHBaseHttpWait *wait, int64 left, WaitEvent *events, int *n, WcError *err)
+await_events(const WcHBaseHttpWait *wait, int64 left, bool interruptible, WaitEvent *events, int *n, WcError *err)
 {
 	MemoryContext context = CurrentMemoryContext;
 	volatile bool raised = false;
 
 	PG_TRY();
 	{
-		if (left > 0)
+		if (interruptible)
 			CHECK_FOR_INTERRUPTS();
 		*n = wait_for_events(wait, left, events);
 	}
@@ -187,12 +189,12 @@ events_of(const WaitEvent *event)
 
 /* Waits so many milliseconds at most, and lets libcurl go on.  *happened: libcurl had something to do. */
 static WcStatus
-go_on_after(WcHBaseHttpWait *wait, int64 left, bool *happened, WcError *err)
+go_on_after(WcHBaseHttpWait *wait, int64 left, bool interruptible, bool *happened, WcError *err)
 {
 	WaitEvent	events[WC_HBASE_HTTP_SOCKETS_MAX + 2];
 	int			n = 0;
 	CURLMcode	code = CURLM_OK;
-	WcStatus	status = await_events(wait, left, events, &n, err);
+	WcStatus	status = await_events(wait, left, interruptible, events, &n, err);
 
 	*happened = false;
 	if (status != WC_OK)
@@ -204,7 +206,7 @@ go_on_after(WcHBaseHttpWait *wait, int64 left, bool *happened, WcError *err)
 			code = go_on(wait, events[i].fd, events_of(&events[i]));
 			*happened = true;
 		}
-		else if (left > 0)
+		else
 			ResetLatch(MyLatch);
 	}
 	if (code == CURLM_OK && wc_clock_monotonic_us() / 1000 >= wait->alarm)
@@ -221,17 +223,16 @@ wc_hbase_http_wait(WcHBaseHttpWait *wait, int64 deadline, WcError *err)
 {
 	int64		now = wc_clock_monotonic_us() / 1000;
 	bool		happened;
+	WcStatus	status = go_on_after(wait, Max(0, Min(Min(wait->alarm, deadline) - now, WAIT_MAX)), true, &happened, err);
 
-	if (now >= deadline)
-		return WC_END;
-	return go_on_after(wait, Max(0, Min(Min(wait->alarm, deadline) - now, WAIT_MAX)), &happened, err);
+	return status == WC_OK && !happened && now >= deadline ? WC_END : status;
 }
 
 WcStatus
 wc_hbase_http_poll(WcHBaseHttpWait *wait, WcError *err)
 {
 	bool		happened;
-	WcStatus	status = go_on_after(wait, 0, &happened, err);
+	WcStatus	status = go_on_after(wait, 0, false, &happened, err);
 
 	return status == WC_OK && !happened ? WC_END : status;
 }

@@ -36,7 +36,10 @@ extern void wc_hbase_http_wait_remove(WcHBaseHttpWait *wait, CURL *easy);
 /* Has libcurl ended the transfer?  Then with *code. */
 extern bool wc_hbase_http_wait_is_done(WcHBaseHttpWait *wait, CURLcode *code);
 
-/* Waits once, and lets libcurl go on.  deadline: in milliseconds of wc_clock_monotonic_us; WC_END: it has passed. */
+/*
+ * Waits once, and lets libcurl go on.  deadline: in milliseconds of wc_clock_monotonic_us.  WC_END: it has passed, and libcurl
+ * has nothing to do: an answer may have arrived while the process was stopped, or did something else.
+ */
 extern WcStatus wc_hbase_http_wait(WcHBaseHttpWait *wait, int64 deadline, WcError *err) WC_WARN_UNUSED;
 
 /* Lets libcurl go on, without waiting and without taking interrupts; WC_END: nothing has happened. */

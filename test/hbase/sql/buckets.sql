@@ -63,6 +63,22 @@ RESET statement_timeout;
 ALTER SERVER h OPTIONS (SET port :'port', SET connections '16');
 SELECT id FROM t WHERE id > 1000 ORDER BY id LIMIT 3;
 
+-- answers come while the session does something else, for longer than an answer may take; then its latch is set
+ALTER SERVER h OPTIONS (SET connections '4', SET timeout '2');
+DO $$
+DECLARE
+  c CURSOR FOR SELECT id FROM t ORDER BY id;
+  n int := 0;
+BEGIN
+  FOR r IN c LOOP
+    n := n + 1;
+    IF n = 200 THEN
+      PERFORM pg_sleep(2.5), pg_log_backend_memory_contexts(pg_backend_pid());
+    END IF;
+  END LOOP;
+  RAISE NOTICE '% rows', n;
+END $$;
+ALTER SERVER h OPTIONS (SET timeout '60');
 -- connections are lost while answers are awaited
 \set proxy `python3 proxy.py "$HBASE_GATEWAY" getScannerResults lose 5`
 ALTER SERVER h OPTIONS (SET port :'proxy', SET connections '4');

@@ -52,6 +52,11 @@ SELECT failure('(not a Thrift2 gateway)');
 \set status `python3 status.py 503`
 ALTER SERVER hbase OPTIONS (SET port :'status');
 SELECT failure('(could not connect|HTTP status 503)');
+SET statement_timeout = '20s';
+\set status `python3 status.py 404 endless`
+ALTER SERVER hbase OPTIONS (SET port :'status');
+SELECT failure('(not a Thrift2 gateway)');
+RESET statement_timeout;
 -- who are you?
 \set status `python3 status.py 401 'WWW-Authenticate: Negotiate'`
 ALTER SERVER hbase OPTIONS (SET port :'status');
@@ -130,6 +135,17 @@ SELECT * FROM cells WHERE "row" = 'lost';
 \! curl -sS "$HBASE_CONTROL/gateway?i=2"
 INSERT INTO t VALUES ('after a restart', 1);
 SELECT * FROM t WHERE id = 'after a restart';
+
+-- an answer that came in time, while the session was stopped
+CREATE FOREIGN TABLE large (id text OPTIONS (rowkey '1') COLLATE "C", v text OPTIONS (family 'f', qualifier 'v')) SERVER hbase
+  OPTIONS ("table" 'wc_http:t');
+INSERT INTO large VALUES ('large', repeat('x', 48 * 1024));
+SELECT pg_backend_pid() AS pid \gset
+\setenv WIDECOL_PID :pid
+\set proxy `python3 proxy.py "$HBASE_HTTP" getScannerResults stop "$WIDECOL_PID"`
+ALTER SERVER hbase OPTIONS (SET port :'proxy', SET timeout '2');
+SELECT length(v) FROM large WHERE id BETWEEN 'large' AND 'large0';
+ALTER SERVER hbase OPTIONS (SET port :'port');
 
 DROP FUNCTION failure;
 DROP SERVER hbase CASCADE;
