@@ -78,7 +78,8 @@ wc_hbase_http_wait_close(WcHBaseHttpWait *wait)
 
 /*
  * Lets libcurl go on.  It may begin a thread, to look a name up: PostgreSQL's signal handlers must not run there,
- * and a thread begins with the signals blocked that are blocked here.
+ * and a thread begins with the signals blocked that are blocked here.  If libcurl needs a Kerberos ticket, it waits here for the
+ * KDC: GSS-API has no call that does not wait, and its waits go on after a signal.
  */
 static CURLMcode
 go_on(WcHBaseHttpWait *wait, curl_socket_t socket, int events)
