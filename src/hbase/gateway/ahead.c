@@ -5,6 +5,13 @@
 
 #include "hbase/gateway/http.h"
 
+/*
+ * After the gateway has refused a further connection, the session asks for one again after WITHOUT_MS, and after WITHOUT_TIMES
+ * the time that the refusal took: an attempt that is not answered takes all of option "connect_timeout".
+ */
+#define WITHOUT_MS INT64CONST(1000)
+#define WITHOUT_TIMES 50
+
 /* Gives the answer that was awaited on the connection, or its failure, to the request. */
 static void
 arrived(WcHBaseConnection *c, WcStatus status, WcSlice message)
@@ -77,6 +84,8 @@ connection_at(WcHBaseServer *server, int i)
 WcHBaseConnection *
 wc_hbase_ahead_free(WcHBaseServer *server)
 {
+	if (server->nconnections < server->options.connections && wc_hbase_now_ms() >= server->more_at)
+		server->nconnections = server->options.connections;
 	for (int i = 0; i < server->nconnections; i++)
 	{
 		WcHBaseConnection *c = connection_at(server, i);
@@ -93,31 +102,45 @@ wc_hbase_ahead_free(WcHBaseServer *server)
 static WcStatus
 get_ready(WcHBaseConnection *c, WcError *err)
 {
-	WcHBaseServer *server = c->server;
 	WcStatus	status;
 
 	if (wc_hbase_connection_is_closed(c))
 		wc_hbase_connection_close(c);
 	status = wc_hbase_get_ready(c, err);
-	if (status != WC_IO || c == &server->connection)
+	if (status != WC_IO || c == &c->server->connection)
 		return status;
-
-	/* the gateway takes no more: the session does without */
 	wc_hbase_error_forget();
-	server->nconnections = (int) (c - server->more) + 1;
 	return WC_END;
+}
+
+/* The gateway takes no further connection; it was asked at began_ms.  The session does without for a while. */
+static void
+do_without(WcHBaseConnection *c, int64 began_ms)
+{
+	WcHBaseServer *server = c->server;
+	int64		now_ms = wc_hbase_now_ms();
+
+	if (c == &server->connection)
+		return;
+	server->nconnections = (int) (c - server->more) + 1;
+	server->more_at = now_ms + Max(WITHOUT_MS, WITHOUT_TIMES * (now_ms - began_ms));
 }
 
 WcStatus
 wc_hbase_ahead_send(WcHBaseConnection *c, const char *method, int32 number, WcHBaseAhead *a, WcError *err)
 {
 	WcHBaseServer *server = c->server;
-	int64		deadline = wc_hbase_now_ms() + server->options.timeout * WC_HBASE_MS_PER_SEC;
+	int64		began_ms = wc_hbase_now_ms();
+	int64		timeout_ms = server->options.timeout * WC_HBASE_MS_PER_SEC;
+	int64		deadline;
 	WcStatus	status = wc_buf_status(&server->request, "request", err);
 	WcBuf		out = c->out;
 
+	server->refused = false;
 	if (status == WC_OK)
 		status = get_ready(c, err);
+	if (status == WC_END && server->refused)
+		do_without(c, began_ms);
 	if (status != WC_OK)
 		return status == WC_END ? WC_OK : status;
 	c->out = server->request;
@@ -125,8 +148,12 @@ wc_hbase_ahead_send(WcHBaseConnection *c, const char *method, int32 number, WcHB
 	wc_buf_reset(&c->in, WC_HBASE_KEPT);
 	server->timed_out = false;
 	c->busy = true;
+	deadline = wc_hbase_now_ms() + timeout_ms;
 	if (c->http != NULL)
-		status = wc_hbase_http_send(c, wc_buf_slice(&c->out), &a->err);
+	{
+		status = wc_hbase_http_send(c, wc_buf_slice(&c->out), &a->err); /* connects first */
+		deadline = wc_hbase_now_ms() + timeout_ms;
+	}
 	else
 		status = wc_hbase_connection_send(c, wc_buf_slice(&c->out), deadline, &a->err);
 	if (status == WC_OK)
@@ -139,6 +166,8 @@ wc_hbase_ahead_send(WcHBaseConnection *c, const char *method, int32 number, WcHB
 		return WC_OK;
 	}
 	wc_hbase_connection_close(c);
+	if (server->refused)
+		do_without(c, began_ms);
 	if (status == WC_CANCELLED)
 		*err = a->err;
 	else

@@ -74,6 +74,7 @@ typedef struct WcHBaseServer
 	WcHBaseConnection connection;	/* the first one, of all calls but those that are sent ahead */
 	WcHBaseConnection more[WC_HBASE_CONNECTIONS_MAX - 1];	/* for requests that are sent ahead */
 	int			nconnections;	/* that may be used, the first one included */
+	int64		more_at;		/* when the gateway is asked again for those that it has refused, in ms of wc_clock_monotonic_us */
 	uint64		generation;		/* of the session's knowledge of the cluster's tables */
 	TimestampTz looked_at;		/* time of the last growth of generation */
 } WcHBaseServer;

@@ -87,5 +87,23 @@ SELECT count(*), count(*) FILTER (WHERE id = n) FROM (SELECT id, row_number() OV
 \set proxy `python3 proxy.py "$HBASE_GATEWAY" getScannerResults single`
 ALTER SERVER h OPTIONS (SET port :'proxy');
 SELECT count(*), count(*) FILTER (WHERE id = n) FROM (SELECT id, row_number() OVER () AS n FROM (SELECT * FROM t ORDER BY id) x) y;
+-- later it takes several, and answers two calls at a time: the session tries again
+\! rm -f out/again
+\set proxy `python3 proxy.py "$HBASE_GATEWAY" getScannerResults again out/again`
+ALTER SERVER h OPTIONS (SET port :'proxy', SET timeout '2');
+SELECT count(*), count(*) FILTER (WHERE id = n) FROM (SELECT id, row_number() OVER () AS n FROM (SELECT * FROM t ORDER BY id) x) y;
+\! touch out/again
+DO $$
+BEGIN
+  FOR i IN 1 .. 20 LOOP
+    BEGIN
+      PERFORM FROM t ORDER BY id LIMIT 1;
+      RAISE NOTICE 'several connections';
+      EXIT;
+    EXCEPTION WHEN connection_failure THEN
+      PERFORM pg_sleep(0.5);
+    END;
+  END LOOP;
+END $$;
 
 DROP SERVER h CASCADE;
