@@ -305,18 +305,13 @@ expire_when_due(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcError
  * are gone.
  */
 
-static WcSlice
-stop_of(const WcSwept *range)
-{
-	return range->to_the_end ? wc_slice(NULL, 0) : wc_buf_slice(&range->stop);
-}
-
-/* Compacts the files of the next part of the range.  The other parts follow in later rounds: so a large family does not keep the thread
- * from looking at the others. */
+/* Compacts the files of the next part of state->compacting.  The other parts follow in later rounds, so that the thread looks at other
+ * families in between. */
 static WcStatus
 compact_part(WcUpkeeper *u, WcStore *store, WcError *err)
 {
 	WcStoreUpkeep *state = &store->upkeep;
+	WcSwept    *range = &state->compacting;
 	WcBuf		rest = WC_BUF_INIT;
 	WcRunning	running;
 	WcStatus	status = WC_OK;
@@ -326,33 +321,32 @@ compact_part(WcUpkeeper *u, WcStore *store, WcError *err)
 	{
 		wc_running_phase(&running, WC_PHASE_FLUSH, 0);
 		status = wc_files_flush(store, &u->stop, err);
-		state->flushed = status == WC_OK;
 	}
 	if (status == WC_OK)
-		status = wc_files_compact_part(store, wc_buf_slice(&state->compacting.start), stop_of(&state->compacting), &running, &rest, err);
+		status = wc_files_compact(store, wc_buf_slice(&range->start), wc_swept_stop(range), &rest, &running, &u->stop, err);
 	wc_running_end(&running);
-	if (status != WC_OK)
+	if (status == WC_OK && rest.len > 0)
 	{
-		state->retry_us = wc_clock_monotonic_us() + RETRY_US;
-		wc_store_return_swept(store, &state->compacting);
-	}
-	else if (rest.len > 0)
-	{
-		wc_buf_free(&state->compacting.start);
-		state->compacting.start = rest;
+		wc_buf_free(&range->start);
+		range->start = rest;
+		state->flushed = true;
 		return WC_OK;
 	}
+	if (status == WC_OK)
+		wc_swept_free(range);
 	else
-		wc_swept_free(&state->compacting);
-	state->compacting = (WcSwept) {.start = WC_BUF_INIT,.stop = WC_BUF_INIT};
+	{
+		state->retry_us = wc_clock_monotonic_us() + RETRY_US;
+		wc_store_return_swept(store, range);
+	}
 	state->flushed = false;
 	wc_buf_free(&rest);
 	return status;
 }
 
-/* Compacts the files when about half of the cells with a TTL are gone: all of the family's. */
+/* Notes all of the family in state->compacting when about half of the cells with a TTL are gone. */
 static WcStatus
-compact_gone(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcError *err)
+note_gone(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcError *err)
 {
 	WcFamilyAttrs attrs = wc_store_attrs(store);
 	WcGone		gone = wc_store_gone(store);
@@ -372,7 +366,7 @@ compact_gone(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcError *e
 	return WC_OK;
 }
 
-/* One part of what is to be compacted. */
+/* Compacts one part of the range in which steps have deleted, or of all files when enough cells are gone; or nothing. */
 static WcStatus
 compact_when_due(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcError *err)
 {
@@ -382,7 +376,7 @@ compact_when_due(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcErro
 	if (!state->compacting.any && wc_clock_monotonic_us() >= state->retry_us)
 		(void) wc_store_take_swept(store, &state->compacting);
 	if (!state->compacting.any)
-		status = compact_gone(u, store, settings, err);
+		status = note_gone(u, store, settings, err);
 	return status == WC_OK && state->compacting.any ? compact_part(u, store, err) : status;
 }
 

@@ -105,7 +105,7 @@ compact_files(WcStore *store, WcRunning *running, const WcReadPoint *at, WcError
 	wc_running_phase(running, WC_PHASE_FLUSH, 0);
 	status = wc_files_flush(store, at->cancel, err);
 	if (status == WC_OK)
-		status = wc_files_compact(store, wc_slice(NULL, 0), wc_slice(NULL, 0), running, at->cancel, err);
+		status = wc_files_compact(store, wc_slice(NULL, 0), wc_slice(NULL, 0), NULL, running, at->cancel, err);
 	if (taken && status == WC_OK)
 		wc_swept_free(&swept);
 	else if (taken)

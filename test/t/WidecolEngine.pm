@@ -62,7 +62,7 @@ sub preload_library
 	return $library;
 }
 
-# That of functions.c, which a session loads.
+# The library made of functions.c, whose functions a session can call.
 sub session_library
 {
 	my ($node) = @_;

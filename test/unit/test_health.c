@@ -431,7 +431,7 @@ test_a_damaged_family_is_named(void **state)
 		assert_ok(&kit, wc_files_flush(kit_store(&kit, 1), NULL, &kit.err));
 	}
 	kit_crash_with(&kit, damage_tables);
-	assert_int_equal(wc_files_compact(kit_store(&kit, 1), wc_slice(NULL, 0), wc_slice(NULL, 0), NULL, NULL, &kit.err), WC_CORRUPT);
+	assert_int_equal(wc_files_compact(kit_store(&kit, 1), wc_slice(NULL, 0), wc_slice(NULL, 0), NULL, NULL, NULL, &kit.err), WC_CORRUPT);
 	for (int ms = 0; ms < WAIT_MS && !is_damaged; ms++)
 	{
 		static const struct timespec pause = {0, 1000000};

@@ -37,7 +37,7 @@ static void
 compact_files(Kit *kit)
 {
 	assert_ok(kit, wc_files_flush(kit_store(kit, 1), NULL, &kit->err));
-	assert_ok(kit, wc_files_compact(kit_store(kit, 1), wc_slice(NULL, 0), wc_slice(NULL, 0), NULL, NULL, &kit->err));
+	assert_ok(kit, wc_files_compact(kit_store(kit, 1), wc_slice(NULL, 0), wc_slice(NULL, 0), NULL, NULL, NULL, &kit->err));
 }
 
 /* --- positions ------------------------------------------------------------------*/

@@ -521,7 +521,7 @@ put_files(Kit *kit, int nfiles)
 		put_rows(kit, 1000 * i, 1000 * (i + 1));
 		assert_ok(kit, wc_files_flush(kit_store(kit, 1), NULL, &kit->err));
 		assert_ok(kit, wc_files_compact(kit_store(kit, 1), kit_s(row_name(start, 1000 * i)), kit_s(row_name(stop, 1000 * i + 999)),
-										NULL, NULL, &kit->err));
+										NULL, NULL, NULL, &kit->err));
 	}
 	assert_int_equal(files_of(kit), nfiles);
 }

@@ -144,58 +144,32 @@ file_starts(WcStore *store, const rocksdb_livefiles_t *files, WcSlice start, WcS
 	return starts;
 }
 
-/* The number of parts of a range within which so many files begin. */
-static size_t
-parts_of(size_t nstarts)
-{
-	return 1 + (nstarts > 0 ? (nstarts - 1) / FILES_AT_ONCE : 0);
-}
-
 WcStatus
-wc_files_compact_part(WcStore *store, WcSlice start, WcSlice stop, WcRunning *running, WcBuf *rest, WcError *err)
+wc_files_compact(WcStore *store, WcSlice start, WcSlice stop, WcBuf *rest, WcRunning *running, const atomic_bool *cancel, WcError *err)
 {
 	const rocksdb_livefiles_t *files = rocksdb_livefiles(store->engine->db);
 	size_t		n;
 	WcSlice    *starts = file_starts(store, files, start, stop, &n);
-	size_t		next = start.len > 0 ? FILES_AT_ONCE - 1 : FILES_AT_ONCE;	/* a file that begins at start is none of them */
-	WcStatus	status;
-
-	wc_buf_reset(rest, SIZE_MAX);
-	if (starts != NULL && n > next)
-		wc_buf_append_slice(rest, starts[next]);
-	rocksdb_livefiles_destroy(files);
-	if (starts == NULL || rest->failed)
-	{
-		free(starts);
-		return wc_error(err, WC_NO_MEMORY, "out of memory for a compaction");
-	}
-	free(starts);
-	wc_running_phase(running, WC_PHASE_REWRITE, parts_of(n + (start.len > 0)));
-	status = rest->len > 0 ? compact_before(store, start, wc_buf_slice(rest), err) : compact_between(store, start, stop, err);
-	wc_running_done(running, 1);
-	return status;
-}
-
-WcStatus
-wc_files_compact(WcStore *store, WcSlice start, WcSlice stop, WcRunning *running, const atomic_bool *cancel, WcError *err)
-{
-	const rocksdb_livefiles_t *files = rocksdb_livefiles(store->engine->db);
-	size_t		n;
-	WcSlice    *starts = file_starts(store, files, start, stop, &n);
+	size_t		next = start.len > 0 ? FILES_AT_ONCE - 1 : FILES_AT_ONCE;	/* a file that begins at start is none of starts */
 	WcStatus	status = WC_OK;
 
 	if (starts == NULL)
 		status = wc_error(err, WC_NO_MEMORY, "out of memory for a compaction");
-	wc_running_phase(running, WC_PHASE_REWRITE, parts_of(n));
-	for (size_t i = FILES_AT_ONCE; status == WC_OK && i < n; i += FILES_AT_ONCE)
+	wc_running_phase(running, WC_PHASE_REWRITE, n > next ? 2 + (n - next - 1) / FILES_AT_ONCE : 1);
+	for (; status == WC_OK && next < n && (rest == NULL || rest->len == 0); next += FILES_AT_ONCE)
 	{
-		status = compact_before(store, start, starts[i], err);
-		start = starts[i];
+		status = compact_before(store, start, starts[next], err);
+		start = starts[next];
 		wc_running_done(running, 1);
+		if (status == WC_OK && rest != NULL)
+		{
+			wc_buf_append_slice(rest, start);
+			status = wc_buf_status(rest, "row key", err);
+		}
 		if (status == WC_OK)
 			status = check_cancel(cancel, err);
 	}
-	if (status == WC_OK)
+	if (status == WC_OK && (rest == NULL || rest->len == 0))
 		status = compact_between(store, start, stop, err);
 	free(starts);
 	rocksdb_livefiles_destroy(files);

@@ -15,15 +15,11 @@ extern WcStatus wc_files_check(WcStore *store, const char *action, WcError *err)
 /* Memtables to files.  cancel may be NULL. */
 extern WcStatus wc_files_flush(WcStore *store, const atomic_bool *cancel, WcError *err) WC_WARN_UNUSED;
 
-/* Compacts the files of all levels that have keys of a range, down to the lowest level: some at a time; cancel is
- * checked in between.  An empty start or stop: unbounded.  running (may be NULL) gets the number of parts that are
+/* Compacts the files of all levels that have keys of a range, down to the lowest level: some at a time; cancel (may be NULL) is
+ * checked in between.  An empty start or stop: unbounded.  With rest, an empty buffer, only the first part is compacted, a few files,
+ * and *rest is where the next part begins; it stays empty if there is none.  running (may be NULL) gets the number of parts that are
  * done. */
-extern WcStatus wc_files_compact(WcStore *store, WcSlice start, WcSlice stop, WcRunning *running, const atomic_bool *cancel,
+extern WcStatus wc_files_compact(WcStore *store, WcSlice start, WcSlice stop, WcBuf *rest, WcRunning *running, const atomic_bool *cancel,
 								 WcError *err) WC_WARN_UNUSED;
-
-/* As wc_files_compact, but only the first part of the range: a few files.  *rest, which is not empty before the last part, is where the
- * next part begins. */
-extern WcStatus wc_files_compact_part(WcStore *store, WcSlice start, WcSlice stop, WcRunning *running, WcBuf *rest,
-									  WcError *err) WC_WARN_UNUSED;
 
 #endif

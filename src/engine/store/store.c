@@ -85,6 +85,13 @@ wc_swept_free(WcSwept *swept)
 {
 	wc_buf_free(&swept->start);
 	wc_buf_free(&swept->stop);
+	*swept = (WcSwept) {.start = WC_BUF_INIT,.stop = WC_BUF_INIT};
+}
+
+WcSlice
+wc_swept_stop(const WcSwept *swept)
+{
+	return swept->to_the_end ? wc_slice(NULL, 0) : wc_buf_slice(&swept->stop);
 }
 
 static void
@@ -126,8 +133,7 @@ void
 wc_store_return_swept(WcStore *store, WcSwept *swept)
 {
 	pthread_mutex_lock(&store->engine->write_mutex);
-	wc_swept_add(&store->swept, wc_buf_slice(&swept->start),
-				 swept->to_the_end ? wc_slice(NULL, 0) : wc_buf_slice(&swept->stop));
+	wc_swept_add(&store->swept, wc_buf_slice(&swept->start), wc_swept_stop(swept));
 	store->swept.whole = true;
 	pthread_mutex_unlock(&store->engine->write_mutex);
 	wc_swept_free(swept);

@@ -50,8 +50,8 @@ typedef struct WcStoreUpkeep
 	WcCounted	dated;
 	int64_t		compacted_ts;	/* cells that were gone at this "expired" are not in the files any more */
 	int64_t		retry_us;		/* monotonic; the range that steps have swept is not compacted before, since that failed */
-	WcSwept		compacting;		/* the range of which the files are being compacted, without the parts that are done */
-	bool		flushed;		/* and its memtables have been flushed */
+	WcSwept		compacting;		/* the range of which files are compacted, without the parts that are done */
+	bool		flushed;		/* the memtables were flushed for this range */
 	bool		failed;			/* the last attempt failed, and the failure was logged */
 } WcStoreUpkeep;
 
@@ -107,7 +107,10 @@ extern void wc_store_unref(WcStore *store);
  * with what steps have noted meanwhile, and freed.  Both lock the engine's write mutex. */
 extern bool wc_store_take_swept(WcStore *store, WcSwept *swept);
 extern void wc_store_return_swept(WcStore *store, WcSwept *swept);
-extern void wc_swept_free(WcSwept *swept);
+extern void wc_swept_free(WcSwept *swept);	/* it has no range then */
+
+/* The range's stop; empty: to the end. */
+extern WcSlice wc_swept_stop(const WcSwept *swept);
 
 /* Extends the range to another one, whose stop may be empty: to the end. */
 extern void wc_swept_add(WcSwept *swept, WcSlice start, WcSlice stop);

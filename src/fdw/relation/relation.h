@@ -73,6 +73,7 @@ typedef struct WcRelColumn
  * would be the marker.  One zero byte, which is in no text. */
 #define WC_MAP_EMPTY_MEMBER "\0"
 
+/* Is the cell such a member? */
 static inline bool
 wc_map_is_empty_member(const WcCell *cell)
 {

@@ -57,7 +57,7 @@ wc_map_create(const WcRelation *wrel, const WcRelColumn *column)
 	return map;
 }
 
-/* The words behind what is no text. */
+/* What an error's detail says of bytes that are no text: the end of a sentence. */
 static const char *
 problem(void)
 {

@@ -78,7 +78,8 @@ on_seek(void *arg, curl_off_t offset, int origin)
 	return CURL_SEEKFUNC_OK;
 }
 
-/* Counts bytes that are not kept.  0, when there are too many, ends the transfer: while bytes come, no deadline does. */
+/* Counts bytes that are not kept.  When there are too many, the result is 0, which ends the transfer: the deadline does not end it
+ * while bytes come. */
 static size_t
 pass_over(WcHBaseHttp *http, size_t n)
 {

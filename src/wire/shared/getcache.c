@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A page has room for four of the largest answers: of a smaller one, some rows that are read often would push out one another, while other
- * pages have room. */
+/* A page has room for three of the largest answers, or more.  If pages were smaller, large answers of rows that are read often would push
+ * out one another in some pages, while other pages have room. */
 #define PAGE_STAMPS		24
 #define PAGE_TAGS		128
 #define PAGE_WORDS		2048
