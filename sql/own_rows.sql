@@ -152,6 +152,83 @@ UPDATE own_t SET v = v || '+' WHERE k = 'r2';
 SELECT * FROM own_t WHERE k = 'r2';
 ROLLBACK;
 
+-- rows that INSERT makes, whatever was there before
+BEGIN;
+DECLARE c CURSOR FOR SELECT t.* FROM generate_series(1, 2) g, LATERAL (SELECT * FROM own_t WHERE k = 'i' || g) t;
+INSERT INTO own_t VALUES ('i1', 'v', NULL, 'x');
+SELECT * FROM own_t WHERE k = 'i1';
+SELECT x, w FROM own_t WHERE k = 'i1';
+SELECT * FROM own_other WHERE k = 'i1';
+FETCH ALL FROM c;
+INSERT INTO own_t (k, w) VALUES ('i1', 'w');
+SELECT * FROM own_t WHERE k = 'i1';
+UPDATE own_t SET v = w || '+', w = NULL WHERE k = 'i1' RETURNING *;
+SELECT * FROM own_t WHERE k = 'i1';
+SAVEPOINT s;
+INSERT INTO own_t VALUES ('i1', 'later'), ('i2', 'later');
+SELECT * FROM own_t WHERE k = 'i1';
+ROLLBACK TO s;
+SELECT * FROM own_t WHERE k = 'i1';
+SELECT * FROM own_t WHERE k = 'i2';
+INSERT INTO own_t VALUES ('i1'), ('i2');
+SELECT * FROM own_t WHERE k = 'i1';
+WITH i AS (INSERT INTO own_t VALUES ('i2', 'with') RETURNING v) SELECT i.v, t.v FROM i, own_t t WHERE t.k = 'i2';
+SELECT widecol.delete('own_t', 'i2', 'cf:v');
+SELECT * FROM own_t WHERE k = 'i2';
+DELETE FROM own_t WHERE k = 'i1';
+SELECT * FROM own_t WHERE k = 'i1';
+COMMIT;
+SELECT * FROM own_t WHERE k IN ('i1', 'i2');
+BEGIN;
+INSERT INTO own_two VALUES ('i1', NULL, 'w'), ('i2', 'v', NULL), ('i3', NULL, NULL);
+SELECT * FROM own_two WHERE k = 'i1';
+SELECT * FROM own_two WHERE k = 'i2';
+SELECT * FROM own_two WHERE k = 'i3';
+SELECT w FROM own_two WHERE k = 'i2';
+COMMIT;
+SELECT * FROM own_two WHERE k LIKE 'i%';
+INSERT INTO own_short VALUES ('i1', 'v');
+SELECT v FROM own_short WHERE k = 'i1';
+
+-- rows that are read as soon as they are inserted: also where cells and delete markers have later times, which may just have been committed
+CREATE PROCEDURE insert_and_read() LANGUAGE plpgsql AS $$
+DECLARE
+	read text[];
+	t text;
+BEGIN
+	FOR i IN 1 .. 20 LOOP
+		t := 'own_ahead' || i;
+		EXECUTE format('CREATE FOREIGN TABLE %I (k text OPTIONS (rowkey ''1''), v text, w text) SERVER widecol', t);
+		EXECUTE format('INSERT INTO %I VALUES (''r'', ''old'')', t);
+		COMMIT;
+		EXECUTE format('INSERT INTO %I VALUES (''r'', NULL, ''new'')', t);
+		COMMIT;
+		EXECUTE format('SELECT ARRAY[v, w] FROM %I WHERE k = ''r''', t) INTO read;
+		ASSERT read = '{NULL,new}', format('%s: %s', t, read);
+		IF i % 2 = 0 THEN
+			PERFORM widecol.put(t, 'r', 'cf:v', 'future', 4000000000000000);
+		ELSE
+			PERFORM widecol.delete(t, 'r', 'cf:v', 4000000000000000);
+		END IF;
+		COMMIT;
+		EXECUTE format('INSERT INTO %I VALUES (''r'', ''newer'')', t);
+		EXECUTE format('SELECT ARRAY[v, w] FROM %I WHERE k = ''r''', t) INTO read;
+		ASSERT read IS NOT DISTINCT FROM CASE i % 2 WHEN 0 THEN '{future,NULL}'::text[] END, format('%s, as the transaction sees it: %s', t, read);
+		COMMIT;
+		FOR n IN 1 .. 2 LOOP
+			EXECUTE format('SELECT ARRAY[v, w] FROM %I WHERE k = ''r''', t) INTO read;
+			ASSERT read IS NOT DISTINCT FROM CASE i % 2 WHEN 0 THEN '{future,NULL}'::text[] END, format('%s: %s', t, read);
+			PERFORM pg_sleep(0.01 * n);
+			EXECUTE format('INSERT INTO %I VALUES (''r'', ''newest'')', t);
+			COMMIT;
+		END LOOP;
+		EXECUTE format('DROP FOREIGN TABLE %I', t);
+		PERFORM widecol.drop_table(t);
+		COMMIT;
+	END LOOP;
+END $$;
+CALL insert_and_read();
+
 -- more rows than the session remembers, each changed three times
 BEGIN;
 DO $$

@@ -339,6 +339,12 @@ extern WcBatchBuilder *wc_client_write_in_mode(const WcTableDesc *table, WcWrite
 extern void wc_client_write_done(void);
 extern void wc_client_write_failed(const WcError *err) pg_attribute_noreturn();
 
+/*
+ * The caller writes whole rows: this Get, of any row, reads all columns that the next operations on the table put or clear.  What such an
+ * operation makes of a row the session knows from then on, up to the end of the transaction, and leaves to others at the commit.
+ */
+extern void wc_client_note_whole_row(const WcTableDesc *table, const WcScan *get);
+
 /* Raises those errors of wc_client_write that do not depend on a table, for statements that may write nothing. */
 extern void wc_client_require_writable(void);
 

@@ -280,8 +280,12 @@ typedef struct WcDriver
 	 * there is a holder nevertheless, the call can be repeated after its end. */
 	bool		(*claim_same) (uint64 snapshot, uint32 table_id, WcSlice row, const WcDriverLocker *locker, uint64 *holder);
 
-	/* At the commit, behind hand_over: lets others take over the row from it, with this answer to an encoded Get; follows: as in
-	 * WcDriverClaim, this commit included.  Never fails. */
+	/* Would a put without a timestamp be the newest cell of its column, if it were committed now?  False if in doubt. */
+	bool		(*is_timely) (uint32 table_id, WcSlice row);
+
+	/* At the commit, behind hand_over: lets others take over the row from it, with this answer to an encoded Get.  follows: as in
+	 * WcDriverClaim, this commit included; 0: the transaction has not read the row, and the answer is right if no earlier
+	 * commit has cells with later timestamps.  Never fails. */
 	void		(*leave_row) (uint64 xid, uint32 table_id, WcSlice row, uint32 follows, WcSlice get, WcSlice answer);
 
 	/*

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "client/state.h"
+#include "client/txn/txn.h"
 
 static bool elsewhere;			/* the operation that was begun last is on a table outside the embedded engine */
 
@@ -34,6 +35,13 @@ wc_client_write_done(void)
 		return;
 	}
 	wc_batch_done();
+}
+
+void
+wc_client_note_whole_row(const WcTableDesc *table, const WcScan *get)
+{
+	if (table->id < WC_REMOTE_TABLE)
+		wc_own_note_whole_row(table, get);
 }
 
 bool

@@ -103,6 +103,12 @@ extern bool wc_engine_has_small_limit(const WcEngine *engine);
  */
 extern void wc_engine_large_tables(WcEngine *engine, uint64_t *seen, void (*on_table) (void *arg, uint32_t table_id), void *arg);
 
+/*
+ * The same of tables that may have a cell or marker with a later timestamp than a commit that comes next.  Of other tables a put
+ * without a timestamp makes the newest cell of its column.
+ */
+extern void wc_engine_ahead_tables(WcEngine *engine, uint64_t *seen, void (*on_table) (void *arg, uint32_t table_id), void *arg);
+
 /* --- applying -------------------------------------------------------------
  * wc_engine_apply applies a commit.  One thread calls it, in commit order.  Applies the whole batch in
  * one atomic write.  The effect depends only on the arguments and on the store's content: the same batches at

@@ -214,6 +214,8 @@ break_disk('28 * write create allocate');
 my $stopped = kill_engine($node, 'STOP');
 usleep(1000) until slurp_file("/proc/$stopped/stat") =~ /\) T /;
 $first->query_safe(q{UPDATE replaced SET v = 'first' WHERE k = 0});
+$first->query_safe(q{INSERT INTO replaced VALUES (778, 'made')});
+is($second->query_safe('SELECT v FROM replaced WHERE k = 778'), 'made', 'a row that was inserted is read without the engine');
 $second->query_safe(q{BEGIN; UPDATE replaced SET v = 'second' WHERE k = 0});
 pass('a row is taken over without the engine');
 $second->query_until(qr/begun/, "\\echo begun\nUPDATE replaced SET v = 'second' WHERE k = 777;\n");

@@ -120,6 +120,63 @@ few_claims_follow_each_other(void **state)
 	assert_int_equal(n, 61);
 }
 
+/* A claim is the first of its row if no earlier commit of the row can be in flight. */
+static void
+the_first_claim_of_a_row_is_known(void **state)
+{
+	Site	   *site = *state;
+	uint16_t	a = take_place(site, 100);
+	uint16_t	b = take_place(site, 101);
+	WcClaim		claims[2];
+
+	assert_true(claim(site, S("row"), a, 100));
+	claims[0] = made;
+	assert_true(claim(site, S("row"), a, 100));
+	claims[1] = made;
+	assert_true(wc_claims_is_first(site->claims, OPENING, 1, S("row"), claims, 2));
+	assert_false(wc_claims_is_first(site->claims, OPENING, 1, S("row"), &claims[1], 1));
+	assert_false(wc_claims_is_first(site->claims, OPENING, 1, S("other"), claims, 2));
+
+	/* the earlier commit may be applied or not */
+	wc_flight_ended(site->flight, a, 100, 1);
+	assert_true(claim(site, S("row"), b, 101));
+	assert_false(wc_claims_is_first(site->claims, OPENING, 1, S("row"), &made, 1));
+	wc_claims_give_back(site->claims, &made);
+	assert_true(wc_flight_free(site->flight, a, 100));
+	assert_true(claim(site, S("row"), b, 101));
+	assert_true(wc_claims_is_first(site->claims, OPENING, 1, S("row"), &made, 1));
+	assert_true(wc_flight_free(site->flight, b, 101));
+
+	/* a statement has locked the row, and may have read it behind an earlier commit */
+	assert_true(claim_for(site, 3, 102, WC_LOCK_NO_KEY_UPDATE, S("row"), 0));
+	a = take_place(site, 102);
+	wc_claims_promote(site->claims, 3, 0, a, 102, &claims[0]);
+	assert_true(claim(site, S("row"), a, 102));
+	claims[1] = made;
+	assert_false(wc_claims_is_first(site->claims, OPENING, 1, S("row"), claims, 2));
+	wc_claims_drop_all(site->claims, 3);
+	assert_true(wc_flight_free(site->flight, a, 102));
+
+	/* a table with cells that are ahead; tables share the words */
+	a = take_place(site, 103);
+	assert_true(claim(site, S("row"), a, 103));
+	wc_claims_note_ahead(site->claims, 2);
+	assert_true(wc_claims_is_first(site->claims, OPENING, 1, S("row"), &made, 1));
+	wc_claims_note_ahead(site->claims, 1 + 1024);
+	assert_false(wc_claims_is_first(site->claims, OPENING, 1, S("row"), &made, 1));
+	assert_false(wc_claims_is_timely(site->claims, site->flight, 1, S("free")));
+	assert_true(wc_claims_is_timely(site->claims, site->flight, 3, S("free")));
+
+	/* another engine has not told yet */
+	wc_claims_reset(site->claims);
+	assert_false(wc_claims_is_first(site->claims, OPENING, 1, S("row"), &made, 1));
+	assert_false(wc_claims_is_timely(site->claims, site->flight, 1, S("free")));
+	wc_claims_open(site->claims, OPENING + 1);
+	assert_false(wc_claims_is_first(site->claims, OPENING, 1, S("row"), &made, 1));
+	assert_true(wc_claims_is_timely(site->claims, site->flight, 1, S("free")));
+	assert_false(wc_claims_is_timely(site->claims, site->flight, 1, S("row")));
+}
+
 /* A row of another table that shares the slot of a claimed row of table 1. */
 static uint64_t
 row_that_shares(Site *site)
@@ -284,6 +341,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_claim_lasts_as_long_as_the_place, claimsite_set_up, claimsite_tear_down),
 		cmocka_unit_test_setup_teardown(a_claim_follows_that_of_an_ended_transaction, claimsite_set_up, claimsite_tear_down),
 		cmocka_unit_test_setup_teardown(few_claims_follow_each_other, claimsite_set_up, claimsite_tear_down),
+		cmocka_unit_test_setup_teardown(the_first_claim_of_a_row_is_known, claimsite_set_up, claimsite_tear_down),
 		cmocka_unit_test_setup_teardown(a_slot_is_not_shared_by_two_tables, claimsite_set_up, claimsite_tear_down),
 		cmocka_unit_test_setup_teardown(claims_and_locks_exclude_each_other, claimsite_set_up, claimsite_tear_down),
 		cmocka_unit_test_setup_teardown(a_locked_table_has_no_claims, claimsite_set_up, claimsite_tear_down),

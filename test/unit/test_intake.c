@@ -2,180 +2,17 @@
  * test/unit/test_intake.c: from the log to the store (rpc/log/intake.h): commits without a waiting session, marks
  * (engine/write/mark.c), and an apply that fails for a while.
  */
-#include "enginekit.h"
+#include "logsite.h"
 
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/limits.h"
 #include "mangle.h"
-#include "rpc/log/intake.h"
-
-#define STORE 77
-#define PLACES 8
-#define TXN_MEMORY 400			/* larger transactions are in files, and are written as such */
-
-typedef struct Log
-{
-	Kit			kit;
-	WcGetCache *getcache;
-	WcEpochs   *epochs;
-	WcLockTable *locktable;
-	WcApplier  *applier;
-	WcIntake   *intake;
-	WcFlight   *flight;
-	WcClaims   *claims;
-	_Atomic uint64_t generation;
-	_Atomic uint64_t writes;
-	_Atomic uint64_t applied;	/* as the intake tells other processes */
-	struct rlimit limit;
-	uint64_t	pending_memory;
-} Log;
-
-static void
-begin(Log *log)
-{
-	WcLogOptions options = {
-		.store = STORE,.pending_memory = log->pending_memory,.flight = log->flight,.claims = log->claims,.applied = &log->applied
-	};
-	WcError    *err = &log->kit.err;
-
-	log->locktable = wc_locktable_create(log->claims, log->flight);
-	assert_ok(&log->kit, wc_epochs_create(log->kit.engine, log->getcache, &log->epochs, err));
-	assert_ok(&log->kit, wc_intake_create(log->kit.engine, log->locktable, &options, &log->intake, err));
-	assert_ok(&log->kit, wc_applier_start(&(WcApplierOptions)
-	{
-		.engine = log->kit.engine,.epochs = log->epochs,
-		.catalog_generation = &log->generation,.writes = &log->writes,.applied = wc_intake_applied(log->intake)
-	}, &log->applier, err));
-	wc_intake_begin(log->intake, log->applier);
-}
-
-static void
-end(Log *log)
-{
-	wc_applier_stop(log->applier);
-	wc_intake_free(log->intake);
-	wc_epochs_free(log->epochs);
-	wc_locktable_free(log->locktable);
-}
-
-static int
-set_up(void **state)
-{
-	Log		   *log = calloc(1, sizeof(*log));
-	size_t		size = (wc_flight_size(PLACES) + 63) & ~(size_t) 63;
-	void	   *memory = aligned_alloc(64, size);
-
-	assert_non_null(log);
-	assert_non_null(memory);
-	memset(memory, 0, size);
-	log->flight = wc_flight_init(memory, PLACES, PLACES);
-	log->claims = calloc(1, wc_claims_size(1));
-	assert_non_null(log->claims);
-	log->getcache = kit_getcache(1 << 16, 1);
-	log->pending_memory = 64 << 20;
-	kit_txn_memory = TXN_MEMORY;
-	kit_open(&log->kit);
-	assert_ok(&log->kit, wc_engine_begin_log(log->kit.engine, 100, &log->kit.err));
-	kit_create(&log->kit, "t", WC_PACKING_CELL, 1);
-	assert_int_equal(kit_apply(&log->kit), WC_OK);	/* at 101 */
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &log->limit), 0);
-	begin(log);
-	*state = log;
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	Log		   *log = *state;
-
-	end(log);
-	kit_close(&log->kit);
-	free(log->getcache);
-	free(log->claims);
-	free(log->flight);
-	free(log);
-	return 0;
-}
-
-/* Another engine's process: it has the store, and shared memory. */
-static void
-start_again(Log *log)
-{
-	end(log);
-	kit_reopen(&log->kit);
-	begin(log);
-}
-
-/* --- records of the log ------------------------------------------------------------- */
-
-static uint64_t
-batch_of(Log *log, uint64_t xid, uint16_t place, uint64_t at)
-{
-	WcLogRecord r = {
-		.kind = WC_RECORD_BATCH,.store = STORE,.place = place,.database = KIT_DATABASE,.xid = xid,.at = at,
-		.bytes = wc_buf_slice(&log->kit.ops)
-	};
-	uint64_t	end_of_it = at + r.bytes.len;
-
-	assert_ok(&log->kit, wc_intake_batch(log->intake, &r, 0, &log->kit.err));
-	wc_buf_reset(&log->kit.ops, SIZE_MAX);
-	return end_of_it;
-}
-
-static void
-put(Log *log, uint64_t xid, uint16_t place, const char *row, const char *value)
-{
-	kit_put(&log->kit, row, 1, "q", WC_TS_LATEST, value);
-	(void) batch_of(log, xid, place, 0);
-}
-
-static void
-commit(Log *log, uint64_t xid, uint64_t position)
-{
-	assert_ok(&log->kit, wc_intake_commit(log->intake, xid, position, kit_now, &log->kit.err));
-}
-
-static void
-wait_applied(Log *log, uint64_t position)
-{
-	while (atomic_load(&log->applied) != position)
-		usleep(1000);
-}
-
-/* Until all places in flight are free. */
-static void
-wait_idle(Log *log)
-{
-	while (!wc_flight_idle(log->flight))
-		usleep(1000);
-}
-
-static uint64_t
-load(Log *log)
-{
-	uint64_t	from;
-
-	assert_ok(&log->kit, wc_intake_load(log->intake, &from, &log->kit.err));
-	return from;
-}
-
-/* Written and on disk. */
-static void
-mark(Log *log, uint64_t position)
-{
-	assert_ok(&log->kit, wc_intake_mark(log->intake, position, &log->kit.err));
-	while (wc_applier_marked(log->applier) != position)
-		usleep(1000);
-	assert_ok(&log->kit, wc_engine_sync(log->kit.engine, &log->kit.err));
-}
 
 /* --- a disk that takes nothing -------------------------------------------------------- */
 
@@ -211,30 +48,30 @@ commits_are_applied_in_the_log_s_order(void **state)
 
 	/* a transaction in two pieces, another in between, and a piece that was rolled back */
 	kit_put(&log->kit, "a", 1, "q", WC_TS_LATEST, "10");
-	end_of_a = batch_of(log, 10, WC_RECORD_NO_PLACE, 0);
-	put(log, 11, WC_RECORD_NO_PLACE, "b", "11");
+	end_of_a = log_batch(log, 10, WC_RECORD_NO_PLACE, 0);
+	log_put(log, 11, WC_RECORD_NO_PLACE, "b", "11");
 	kit_put(&log->kit, "c", 1, "q", WC_TS_LATEST, "no");
-	(void) batch_of(log, 10, WC_RECORD_NO_PLACE, end_of_a);
+	(void) log_batch(log, 10, WC_RECORD_NO_PLACE, end_of_a);
 	kit_put(&log->kit, "b", 1, "q", WC_TS_LATEST, "10");
-	(void) batch_of(log, 10, WC_RECORD_NO_PLACE, end_of_a);
-	put(log, 12, WC_RECORD_NO_PLACE, "d", "12");
-	commit(log, 11, 200);
-	commit(log, 10, 210);
+	(void) log_batch(log, 10, WC_RECORD_NO_PLACE, end_of_a);
+	log_put(log, 12, WC_RECORD_NO_PLACE, "d", "12");
+	log_commit(log, 11, 200);
+	log_commit(log, 10, 210);
 	wc_intake_abort(log->intake, 12);
-	commit(log, 12, 220);		/* of which nothing is left */
+	log_commit(log, 12, 220);		/* of which nothing is left */
 	wait_applied(log, 210);
 	assert_string_equal(kit_scan(&log->kit, false), "a{f:q=10} b{f:q=10}");
 	assert_int_equal(wc_engine_applied_position(log->kit.engine), 210);
 
 	/* read once more, after a start: passed over */
 	start_again(log);
-	put(log, 11, WC_RECORD_NO_PLACE, "b", "11");
-	commit(log, 11, 200);
-	put(log, 13, WC_RECORD_NO_PLACE, "e", "13");
+	log_put(log, 11, WC_RECORD_NO_PLACE, "b", "11");
+	log_commit(log, 11, 200);
+	log_put(log, 13, WC_RECORD_NO_PLACE, "e", "13");
 	wc_intake_running(log->intake, 14, NULL, 0);
-	commit(log, 13, 230);
-	put(log, 15, WC_RECORD_NO_PLACE, "f", "15");
-	commit(log, 15, 240);
+	log_commit(log, 13, 230);
+	log_put(log, 15, WC_RECORD_NO_PLACE, "f", "15");
+	log_commit(log, 15, 240);
 	wait_applied(log, 240);
 	assert_string_equal(kit_scan(&log->kit, false), "a{f:q=10} b{f:q=10} f{f:q=15}");
 }
@@ -258,10 +95,10 @@ places_and_row_locks_go_with_the_commit(void **state)
 		assert_int_equal(holder.xid, 0);
 		assert_int_equal(wc_lock_leave(log->locktable, owner), xid);
 		places[xid - 20] = wc_flight_take(log->flight, xid, KIT_DATABASE, false, WC_FLIGHT_NONE);
-		put(log, xid, xid == 20 ? places[0] : WC_RECORD_NO_PLACE, row, "1");
+		log_put(log, xid, xid == 20 ? places[0] : WC_RECORD_NO_PLACE, row, "1");
 	}
-	commit(log, 20, 300);
-	commit(log, 21, 310);
+	log_commit(log, 20, 300);
+	log_commit(log, 21, 310);
 	wait_applied(log, 310);
 	wc_intake_abort(log->intake, 22);
 	wait_idle(log);
@@ -281,42 +118,42 @@ a_mark_carries_what_is_under_way(void **state)
 	Log		   *log = *state;
 	uint64_t	end_of_it;
 
-	assert_int_equal(load(log), 100);
+	assert_int_equal(log_load(log), 100);
 	memset(large, 'x', sizeof(large) - 1);
 	kit_put(&log->kit, "a", 1, "q", WC_TS_LATEST, large);
-	(void) batch_of(log, 30, WC_RECORD_NO_PLACE, 0);
+	(void) log_batch(log, 30, WC_RECORD_NO_PLACE, 0);
 	kit_put(&log->kit, "b", 1, "q", WC_TS_LATEST, "31");
-	end_of_it = batch_of(log, 31, 5, 0);
-	put(log, 32, WC_RECORD_NO_PLACE, "c", "32");
-	commit(log, 32, 400);
-	mark(log, 400);
+	end_of_it = log_batch(log, 31, 5, 0);
+	log_put(log, 32, WC_RECORD_NO_PLACE, "c", "32");
+	log_commit(log, 32, 400);
+	log_mark(log, 400);
 	start_again(log);
-	assert_int_equal(load(log), 400);
+	assert_int_equal(log_load(log), 400);
 
 	kit_put(&log->kit, "b", 1, "r", WC_TS_LATEST, "31");
-	(void) batch_of(log, 31, 5, end_of_it);
-	commit(log, 31, 410);
+	(void) log_batch(log, 31, 5, end_of_it);
+	log_commit(log, 31, 410);
 	wait_applied(log, 410);
 	assert_string_equal(kit_scan(&log->kit, false), "b{f:q=31 f:r=31} c{f:q=32}");
 
 	/* the next mark has it no more */
-	mark(log, 410);
+	log_mark(log, 410);
 	start_again(log);
-	assert_int_equal(load(log), 410);
-	commit(log, 31, 420);
-	commit(log, 30, 430);
+	assert_int_equal(log_load(log), 410);
+	log_commit(log, 31, 420);
+	log_commit(log, 30, 430);
 	wait_applied(log, 430);
 	kit_delete(&log->kit, WC_DELETE_COLUMN, "b", 1, "q", WC_TS_LATEST);
-	(void) batch_of(log, 33, WC_RECORD_NO_PLACE, 0);
-	commit(log, 33, 440);
+	(void) log_batch(log, 33, WC_RECORD_NO_PLACE, 0);
+	log_commit(log, 33, 440);
 	wait_applied(log, 440);
 	assert_int_equal(strncmp(kit_scan(&log->kit, false), "a{f:q=xxxx", 10), 0);
 
 	/* and of none, when nothing is under way */
-	mark(log, 440);
+	log_mark(log, 440);
 	start_again(log);
-	assert_int_equal(load(log), 440);
-	commit(log, 30, 450);
+	assert_int_equal(log_load(log), 440);
+	log_commit(log, 30, 450);
 	assert_int_equal(wc_engine_applied_position(log->kit.engine), 440);
 }
 
@@ -359,7 +196,7 @@ prepare(Log *log, uint64_t xid, uint16_t place, const char *row, const char *loc
 	kit_put(&log->kit, row, 1, "q", WC_TS_LATEST, "prepared");
 	lock_op(log, WC_LOCK_EXCLUSIVE, row);
 	lock_op(log, WC_LOCK_SHARE, locked);
-	(void) batch_of(log, xid, place, 0);
+	(void) log_batch(log, xid, place, 0);
 	wc_intake_prepare(log->intake, xid);
 }
 
@@ -372,15 +209,15 @@ prepared_transactions_survive_the_engine(void **state)
 
 	prepare(log, 60, place, "a", "b");
 	assert_int_equal(wc_flight_state(log->flight, place, 60), WC_FLIGHT_PREPARED);
-	put(log, 61, WC_RECORD_NO_PLACE, "c", "crashed");
-	mark(log, 700);
+	log_put(log, 61, WC_RECORD_NO_PLACE, "c", "crashed");
+	log_mark(log, 700);
 	prepare(log, 62, WC_RECORD_NO_PLACE, "d", "b");
 	assert_int_equal(wc_intake_nprepared(log->intake), 2);
 
 	/* another server: shared memory is new */
 	start_again(log);
 	assert_true(wc_flight_free(log->flight, place, 60));
-	assert_int_equal(load(log), 700);
+	assert_int_equal(log_load(log), 700);
 	assert_int_equal(wc_intake_nprepared(log->intake), 1);
 	prepare(log, 62, WC_RECORD_NO_PLACE, "d", "b");	/* behind the mark, so it is read once more */
 	wc_intake_running(log->intake, 63, running, 2);
@@ -394,15 +231,15 @@ prepared_transactions_survive_the_engine(void **state)
 	assert_int_equal(has_row(log, 70, "d"), 62);
 
 	/* another engine alone: the places are there */
-	mark(log, 710);
+	log_mark(log, 710);
 	start_again(log);
-	assert_int_equal(load(log), 710);
+	assert_int_equal(log_load(log), 710);
 	wc_intake_take_places(log->intake, false);
 	assert_ok(&log->kit, wc_intake_restore_locks(log->intake, go_on, &log->kit.err));
 	assert_int_equal(wc_flight_count(log->flight), 2);
 	assert_string_equal(kit_scan(&log->kit, false), "");
 
-	commit(log, 60, 720);
+	log_commit(log, 60, 720);
 	wait_applied(log, 720);
 	wc_intake_abort(log->intake, 62);
 	wait_idle(log);
@@ -422,16 +259,16 @@ a_standby_gets_places_for_all_that_is_under_way(void **state)
 {
 	Log		   *log = *state;
 
-	put(log, 80, WC_RECORD_NO_PLACE, "a", "80");
-	mark(log, 800);
+	log_put(log, 80, WC_RECORD_NO_PLACE, "a", "80");
+	log_mark(log, 800);
 	start_again(log);
-	assert_int_equal(load(log), 800);
+	assert_int_equal(log_load(log), 800);
 	wc_intake_take_places(log->intake, false);
 	assert_true(wc_flight_idle(log->flight));
 	wc_intake_take_places(log->intake, true);
 	wc_intake_take_places(log->intake, true);
 	assert_int_equal(wc_flight_count(log->flight), 1);
-	commit(log, 80, 810);
+	log_commit(log, 80, 810);
 	wait_idle(log);
 	assert_string_equal(kit_scan(&log->kit, false), "a{f:q=80}");
 }
@@ -443,12 +280,12 @@ a_transaction_that_has_only_locked_may_be_prepared(void **state)
 	Log		   *log = *state;
 
 	lock_op(log, WC_LOCK_EXCLUSIVE, "");
-	(void) batch_of(log, 90, WC_RECORD_NO_PLACE, 0);
+	(void) log_batch(log, 90, WC_RECORD_NO_PLACE, 0);
 	wc_intake_prepare(log->intake, 90);
 	wc_intake_take_places(log->intake, false);
 	assert_ok(&log->kit, wc_intake_restore_locks(log->intake, go_on, &log->kit.err));
 	assert_int_equal(has_row(log, 91, "any"), 90);
-	commit(log, 90, 900);
+	log_commit(log, 90, 900);
 	assert_int_equal(has_row(log, 91, "any"), 0);
 	assert_true(wc_flight_idle(log->flight));
 	assert_int_equal(wc_engine_applied_position(log->kit.engine), 101);
@@ -469,8 +306,8 @@ an_apply_that_fails_is_tried_again(void **state)
 		char		value[8];
 
 		snprintf(value, sizeof(value), "%d", (int) xid);
-		put(log, xid, WC_RECORD_NO_PLACE, "a", value);
-		commit(log, xid, 500 + xid);
+		log_put(log, xid, WC_RECORD_NO_PLACE, "a", value);
+		log_commit(log, xid, 500 + xid);
 	}
 	assert_ok(&log->kit, wc_intake_mark(log->intake, 543, &log->kit.err));
 	wait_stalled(log, &why);
@@ -497,24 +334,24 @@ a_stop_does_not_wait_for_the_disk(void **state)
 	Log		   *log = *state;
 	WcError		why;
 
-	mark(log, 600);
+	log_mark(log, 600);
 	break_disk(log);
-	put(log, 50, WC_RECORD_NO_PLACE, "a", "50");
-	commit(log, 50, 610);
+	log_put(log, 50, WC_RECORD_NO_PLACE, "a", "50");
+	log_commit(log, 50, 610);
 	wait_stalled(log, &why);
-	put(log, 51, WC_RECORD_NO_PLACE, "b", "51");
-	commit(log, 51, 620);
+	log_put(log, 51, WC_RECORD_NO_PLACE, "b", "51");
+	log_commit(log, 51, 620);
 	assert_ok(&log->kit, wc_intake_mark(log->intake, 620, &log->kit.err));
-	end(log);
+	stop_engine(log);
 	mend_disk(log);
 	kit_reopen(&log->kit);
-	begin(log);
-	assert_int_equal(load(log), 600);
+	start_engine(log);
+	assert_int_equal(log_load(log), 600);
 	assert_string_equal(kit_scan(&log->kit, false), "");
-	put(log, 50, WC_RECORD_NO_PLACE, "a", "50");
-	commit(log, 50, 610);
-	put(log, 51, WC_RECORD_NO_PLACE, "b", "51");
-	commit(log, 51, 620);
+	log_put(log, 50, WC_RECORD_NO_PLACE, "a", "50");
+	log_commit(log, 50, 610);
+	log_put(log, 51, WC_RECORD_NO_PLACE, "b", "51");
+	log_commit(log, 51, 620);
 	wait_applied(log, 620);
 	assert_string_equal(kit_scan(&log->kit, false), "a{f:q=50} b{f:q=51}");
 }
@@ -568,7 +405,7 @@ feed(Log *log, const Record *r)
 	if (r->kind == 'B')
 		assert_ok(&log->kit, wc_intake_batch(log->intake, &batch, r->position, &log->kit.err));
 	else if (r->kind == 'C')
-		commit(log, r->xid, r->position);
+		log_commit(log, r->xid, r->position);
 	else
 		wc_intake_abort(log->intake, r->xid);
 }
@@ -637,13 +474,13 @@ start_from_mark(Log *log)
 {
 	uint64_t	from;
 
-	end(log);
+	stop_engine(log);
 	if (wc_mangle_random(2) == 0)
 		kit_crash(&log->kit);
 	else
 		kit_reopen(&log->kit);
-	begin(log);
-	from = load(log);
+	start_engine(log);
+	from = log_load(log);
 	for (int i = 0; i < nrecords; i++)
 	{
 		if (records[i].position > from)
@@ -679,10 +516,10 @@ large_transactions_are_as_small_ones(void **state)
 {
 	Log		   *log = *state;
 
-	end(log);
+	stop_engine(log);
 	log->pending_memory = 300;
-	begin(log);
-	assert_int_equal(load(log), 100);
+	start_engine(log);
+	assert_int_equal(log_load(log), 100);
 	last_position = 200;
 	while (nrecords < RECORDS_MAX - 10)
 	{
@@ -699,7 +536,7 @@ large_transactions_are_as_small_ones(void **state)
 			assert_rows(log);
 	}
 	assert_rows(log);
-	assert_true(load(log) > 1000);
+	assert_true(log_load(log) > 1000);
 }
 
 /* --- a large prepared transaction --------------------------------------------------------- */
@@ -808,10 +645,10 @@ a_large_prepared_transaction_survives_the_engine(void **state)
 	Log		   *log = *state;
 	uint64_t	at = 0;
 
-	end(log);
+	stop_engine(log);
 	log->pending_memory = WC_PENDING_MEMORY;
-	begin(log);
-	assert_int_equal(load(log), 100);
+	start_engine(log);
+	assert_int_equal(log_load(log), 100);
 	write_large(log, 200, 0, LARGE_ROWS - 5, &at, 1000);
 	assert_true(at > WC_PENDING_MEMORY);
 	while (wc_applier_marked(log->applier) != 1000)
@@ -820,13 +657,13 @@ a_large_prepared_transaction_survives_the_engine(void **state)
 	/* the engine starts again before the transaction is prepared; the log after that mark is read again */
 	assert_ok(&log->kit, wc_engine_sync(log->kit.engine, &log->kit.err));
 	start_again(log);
-	assert_int_equal(load(log), 1000);
+	assert_int_equal(log_load(log), 1000);
 	assert_int_equal(wc_intake_nprepared(log->intake), 0);
 	at = 0;
 	write_large(log, 200, 0, LARGE_ROWS - 5, &at, 1001);
 	write_large(log, 200, LARGE_ROWS - 5, LARGE_ROWS, &at, 1002);
 	lock_op(log, WC_LOCK_EXCLUSIVE, "only locked");
-	(void) batch_of(log, 200, WC_RECORD_NO_PLACE, at);
+	(void) log_batch(log, 200, WC_RECORD_NO_PLACE, at);
 
 	/* further ones beside it: none is refused, since an engine that refused what is in the log could not read on */
 	for (uint64_t xid = 201; xid < 205; xid++)
@@ -834,9 +671,9 @@ a_large_prepared_transaction_survives_the_engine(void **state)
 		at = 0;
 		write_large(log, xid, 0, LARGE_ROWS, &at, 1003);
 	}
-	mark(log, 1010);
+	log_mark(log, 1010);
 	wc_intake_prepare(log->intake, 200);	/* the mark has all its bytes, and does not say so */
-	mark(log, 1020);
+	log_mark(log, 1020);
 
 	for (int round = 0; round < 2; round++)
 	{
@@ -844,11 +681,11 @@ a_large_prepared_transaction_survives_the_engine(void **state)
 			start_again(log);
 		else
 		{
-			end(log);
+			stop_engine(log);
 			kit_crash(&log->kit);
-			begin(log);
+			start_engine(log);
 		}
-		assert_int_equal(load(log), 1020);
+		assert_int_equal(log_load(log), 1020);
 		assert_int_equal(wc_intake_nprepared(log->intake), 1);
 		wc_intake_take_places(log->intake, false);
 		goes_on = 3;			/* the engine is to stop meanwhile */
@@ -860,7 +697,7 @@ a_large_prepared_transaction_survives_the_engine(void **state)
 	assert_string_equal(kit_scan(&log->kit, false), "");
 	for (uint64_t xid = 201; xid < 205; xid++)
 		wc_intake_abort(log->intake, xid);
-	commit(log, 200, 1030);
+	log_commit(log, 200, 1030);
 	wait_applied(log, 1030);
 	assert_large_rows(log);
 	wait_idle(log);
@@ -868,10 +705,10 @@ a_large_prepared_transaction_survives_the_engine(void **state)
 	assert_int_equal(wc_intake_nprepared(log->intake), 0);
 
 	/* nothing of it is left behind the next mark */
-	mark(log, 1040);
+	log_mark(log, 1040);
 	start_again(log);
-	assert_int_equal(load(log), 1040);
-	commit(log, 200, 1050);
+	assert_int_equal(log_load(log), 1040);
+	log_commit(log, 200, 1050);
 	assert_int_equal(wc_engine_applied_position(log->kit.engine), 1030);
 }
 
@@ -882,65 +719,19 @@ a_marked_transaction_that_has_only_locked_may_be_prepared(void **state)
 	Log		   *log = *state;
 
 	lock_op(log, WC_LOCK_EXCLUSIVE, "a");
-	(void) batch_of(log, 210, WC_RECORD_NO_PLACE, 0);
+	(void) log_batch(log, 210, WC_RECORD_NO_PLACE, 0);
 	wc_intake_prepare(log->intake, 210);
-	mark(log, 1100);
+	log_mark(log, 1100);
 	start_again(log);
-	assert_int_equal(load(log), 1100);
+	assert_int_equal(log_load(log), 1100);
 	wc_intake_take_places(log->intake, false);
 	assert_ok(&log->kit, wc_intake_restore_locks(log->intake, go_on, &log->kit.err));
 	assert_int_equal(has_row(log, 1000, "a"), 210);
-	commit(log, 210, 1110);
+	log_commit(log, 210, 1110);
 	wait_applied(log, 1110);
 	wait_idle(log);
 	assert_int_equal(has_row(log, 1000, "a"), 0);
 	assert_int_equal(wc_engine_applied_position(log->kit.engine), 101);
-}
-
-/* --- claims ------------------------------------------------------------------------------ */
-
-static bool
-can_claim(Log *log, uint32_t table_id)
-{
-	return wc_claims_is_free(log->claims, log->flight, wc_claims_opening(log->claims), table_id, kit_s("s"), 100);
-}
-
-/* A commit whose rows a backend has claimed is not checked: so none of a table that has a large row are claimed. */
-static void
-no_row_can_be_claimed_where_one_is_large(void **state)
-{
-	static char value[9 << 20];
-	Log		   *log = *state;
-	uint32_t	other = log->kit.table;
-	uint32_t	table;
-
-	kit_create(&log->kit, "rows", WC_PACKING_ROW, 1);
-	assert_int_equal(kit_apply(&log->kit), WC_OK);
-	table = log->kit.table;
-	goes_on = INT_MAX;
-	assert_ok(&log->kit, wc_intake_restore_locks(log->intake, go_on, &log->kit.err));
-	put(log, 300, wc_flight_take(log->flight, 300, KIT_DATABASE, false, WC_FLIGHT_NONE), "r", "small");
-	commit(log, 300, 1000);
-	wait_idle(log);
-	assert_true(can_claim(log, table));
-
-	memset(value, 'x', sizeof(value) - 1);
-	kit_put(&log->kit, "r", 1, "a", WC_TS_LATEST, value);
-	kit_put(&log->kit, "r", 1, "b", WC_TS_LATEST, value);
-	kit_put(&log->kit, "r", 1, "c", WC_TS_LATEST, value);
-	(void) batch_of(log, 301, wc_flight_take(log->flight, 301, KIT_DATABASE, false, WC_FLIGHT_NONE), 0);
-	commit(log, 301, 1010);
-	wait_idle(log);
-	assert_false(can_claim(log, table));
-	assert_true(can_claim(log, other));
-
-	/* the next engine knows of the row, too */
-	mark(log, 1020);
-	start_again(log);
-	assert_int_equal(load(log), 1020);
-	assert_ok(&log->kit, wc_intake_restore_locks(log->intake, go_on, &log->kit.err));
-	assert_false(can_claim(log, table));
-	assert_true(can_claim(log, other));
 }
 
 /* --- answers in advance ------------------------------------------------------------------- */
@@ -960,8 +751,8 @@ a_row_that_was_written_is_answered(void **state)
 	scan.ranges = &range;
 	wc_scan_encode(&get, &scan);
 	wc_answers_asked(wc_epochs_answers(log->epochs), KIT_DATABASE, &scan, wc_buf_slice(&get), 100);
-	put(log, 300, wc_flight_take(log->flight, 300, KIT_DATABASE, false, WC_FLIGHT_NONE), "r", "value");
-	commit(log, 300, 1000);
+	log_put(log, 300, wc_flight_take(log->flight, 300, KIT_DATABASE, false, WC_FLIGHT_NONE), "r", "value");
+	log_commit(log, 300, 1000);
 	while (wc_getcache_find(log->getcache, WC_GET_ROW, wc_getcache_epoch(log->getcache), log->kit.table, range.start, wc_buf_slice(&get), kit_now,
 							&found) != WC_GET_FOUND)
 		usleep(1000);
@@ -976,19 +767,18 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(commits_are_applied_in_the_log_s_order, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(places_and_row_locks_go_with_the_commit, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_mark_carries_what_is_under_way, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(prepared_transactions_survive_the_engine, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_standby_gets_places_for_all_that_is_under_way, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_transaction_that_has_only_locked_may_be_prepared, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_apply_that_fails_is_tried_again, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_stop_does_not_wait_for_the_disk, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(large_transactions_are_as_small_ones, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_large_prepared_transaction_survives_the_engine, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_marked_transaction_that_has_only_locked_may_be_prepared, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(no_row_can_be_claimed_where_one_is_large, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_row_that_was_written_is_answered, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(commits_are_applied_in_the_log_s_order, log_set_up, log_tear_down),
+		cmocka_unit_test_setup_teardown(places_and_row_locks_go_with_the_commit, log_set_up, log_tear_down),
+		cmocka_unit_test_setup_teardown(a_mark_carries_what_is_under_way, log_set_up, log_tear_down),
+		cmocka_unit_test_setup_teardown(prepared_transactions_survive_the_engine, log_set_up, log_tear_down),
+		cmocka_unit_test_setup_teardown(a_standby_gets_places_for_all_that_is_under_way, log_set_up, log_tear_down),
+		cmocka_unit_test_setup_teardown(a_transaction_that_has_only_locked_may_be_prepared, log_set_up, log_tear_down),
+		cmocka_unit_test_setup_teardown(an_apply_that_fails_is_tried_again, log_set_up, log_tear_down),
+		cmocka_unit_test_setup_teardown(a_stop_does_not_wait_for_the_disk, log_set_up, log_tear_down),
+		cmocka_unit_test_setup_teardown(large_transactions_are_as_small_ones, log_set_up, log_tear_down),
+		cmocka_unit_test_setup_teardown(a_large_prepared_transaction_survives_the_engine, log_set_up, log_tear_down),
+		cmocka_unit_test_setup_teardown(a_marked_transaction_that_has_only_locked_may_be_prepared, log_set_up, log_tear_down),
+		cmocka_unit_test_setup_teardown(a_row_that_was_written_is_answered, log_set_up, log_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

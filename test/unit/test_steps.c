@@ -630,14 +630,14 @@ format_1_is_converted(void **state)
 	kit_compact(&kit, true);
 	assert_string_equal(raw(&kit), "r{f:a@20=2}");
 
-	put_catalog(&kit, "F", 1, "\0\0\0\6", 4);
+	put_catalog(&kit, "F", 1, "\0\0\0\7", 4);
 	{
 		WcEngineOptions options = kit_options(&kit);
 		WcEngine   *engine = NULL;
 
 		wc_engine_close(kit.engine);
 		assert_int_equal(wc_engine_open(&options, &engine, &kit.err), WC_UNSUPPORTED);
-		assert_string_equal(kit.err.message, "store has format version 6, this engine reads versions up to 5");
+		assert_string_equal(kit.err.message, "store has format version 7, this engine reads versions up to 6");
 	}
 	kit.engine = NULL;
 	kit_close(&kit);
@@ -677,7 +677,7 @@ format_2_is_converted(void **state)
 	assert_string_equal(raw(&kit), "r{f:a@20=2 f:a@10=1}");
 	value = get_catalog(&kit, "F", 1, &len);
 	assert_int_equal(len, 4);
-	assert_memory_equal(value, "\0\0\0\5", 4);
+	assert_memory_equal(value, "\0\0\0\6", 4);
 	rocksdb_free(value);
 	kit_close(&kit);
 }
@@ -700,7 +700,7 @@ format_3_is_converted(void **state)
 	alter_ttl(&kit, WC_PACKING_CELL, 0);
 	key[4] = (char) kit.table;
 	value = get_catalog(&kit, key, sizeof(key), &len);
-	assert_int_equal(len, 57);
+	assert_int_equal(len, 65);
 	put_catalog(&kit, key, sizeof(key), value, 49);
 	put_catalog(&kit, "F", 1, "\0\0\0\3", 4);
 	rocksdb_free(value);
@@ -717,6 +717,15 @@ format_3_is_converted(void **state)
 	drop_gone(&kit);
 	assert_string_equal(raw(&kit), "r{f:a@1000=late} s{f:a@2000=there}");
 	kit_close(&kit);
+}
+
+static int	found_ahead;
+
+static void
+note_ahead(void *arg, uint32_t table_id)
+{
+	assert_int_equal(table_id, *(uint32_t *) arg);
+	found_ahead++;
 }
 
 /* Format 4 did not say on which timeline the applied position is. */
@@ -747,6 +756,43 @@ format_4_is_converted(void **state)
 		assert_int_equal(wc_engine_timeline(kit.engine), 0);
 		assert_int_equal(wc_engine_applied_position(kit.engine), applied);
 		assert_string_equal(raw(&kit), "r{f:a@10=1}");
+	}
+	kit_close(&kit);
+}
+
+/* Format 5 did not say whether cells have later timestamps than their commits: any may have. */
+static void
+format_5_is_converted(void **state)
+{
+	Kit			kit;
+	char		key[9] = {'Y', 0, 0, 0, 0, 0, 0, 0, 1};
+	uint64_t	nahead = 0;
+	uint32_t	old;
+	size_t		len;
+	char	   *value;
+
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_CELL, 1);
+	kit_put(&kit, "r", 1, "a", 10, "1");
+	kit_commit(&kit);
+	kit_flush(&kit);
+	old = kit.table;
+	key[4] = (char) kit.table;
+	value = get_catalog(&kit, key, sizeof(key), &len);
+	assert_int_equal(len, 65);
+	put_catalog(&kit, key, sizeof(key), value, 57);
+	put_catalog(&kit, "F", 1, "\0\0\0\5", 4);
+	rocksdb_free(value);
+	for (int i = 0; i < 2; i++)
+	{
+		kit_reopen(&kit);
+		kit_create(&kit, i == 0 ? "new" : "newer", WC_PACKING_CELL, 1);
+		kit_put(&kit, "r", 1, "a", WC_TS_LATEST, "1");
+		kit_commit(&kit);
+		nahead = found_ahead = 0;
+		wc_engine_ahead_tables(kit.engine, &nahead, note_ahead, &old);
+		assert_int_equal(nahead, 2);	/* families */
+		assert_int_equal(found_ahead, 1);
 	}
 	kit_close(&kit);
 }
@@ -869,6 +915,7 @@ main(void)
 		cmocka_unit_test(format_2_is_converted),
 		cmocka_unit_test(format_3_is_converted),
 		cmocka_unit_test(format_4_is_converted),
+		cmocka_unit_test(format_5_is_converted),
 		cmocka_unit_test(a_wait_for_a_step_can_be_ended),
 		cmocka_unit_test(a_pass_goes_on_beside_commits)
 	};

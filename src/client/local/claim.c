@@ -14,6 +14,7 @@
 /* The claims of the commit. */
 static WcClaim taken[WC_CLAIMS_MAX + WC_CLAIMS_HELD_MAX];
 static int ntaken;
+static uint64 opening;			/* while they were made */
 
 static bool holds;				/* statements have locked rows */
 
@@ -114,7 +115,7 @@ wc_claim_nth(uint32 n, WcHeldRow *held)
 /* True if all rows are free at this moment.  It only reads: a claim that is taken and given back would send other
  * transactions to the engine. */
 static bool
-are_free(uint64 opening, WcSlice operations)
+are_free(WcSlice operations)
 {
 	WcDecoder	d = wc_decoder(operations);
 	int			n = 0;
@@ -133,11 +134,11 @@ are_free(uint64 opening, WcSlice operations)
 bool
 wc_claim_rows(uint64 xid, uint16 place, WcSlice operations)
 {
-	uint64		opening = wc_claims_opening(wc_claims());
 	WcDecoder	d = wc_decoder(operations);
 	WcOp		op;
 
-	if (operations.len > 0 && (opening == 0 || !are_free(opening, operations)))
+	opening = wc_claims_opening(wc_claims());
+	if (operations.len > 0 && (opening == 0 || !are_free(operations)))
 		return false;
 	for (uint32 n = wc_claim_nrows(); n > 0; n--)
 		wc_claims_promote(wc_claims(), wc_shmem_my_process(), n - 1, place, xid, &taken[ntaken++]);
@@ -151,6 +152,12 @@ wc_claim_rows(uint64 xid, uint16 place, WcSlice operations)
 		ntaken++;
 	}
 	return true;
+}
+
+bool
+wc_claim_is_first(uint32 table_id, WcSlice row)
+{
+	return wc_claims_is_first(wc_claims(), opening, table_id, row, taken, ntaken);
 }
 
 void

@@ -48,6 +48,9 @@ extern void wc_claim_nth(uint32 n, WcHeldRow *held);
  */
 extern bool wc_claim_rows(uint64 xid, uint16 place, WcSlice operations);
 
+/* Behind wc_claim_rows: wc_claims_is_first. */
+extern bool wc_claim_is_first(uint32 table_id, WcSlice row);
+
 /* Takes back what wc_claim_rows has locked, if anything: before the caller asks the engine instead, and when the transaction is
  * rolled back, before it frees its place.  Never fails. */
 extern void wc_claim_give_back(void);

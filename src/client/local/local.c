@@ -308,6 +308,7 @@ const WcDriver wc_local_driver = {
 	.claim = wc_local_claim,
 	.claim_end = wc_claim_end,
 	.claim_same = wc_local_claim_same,
+	.is_timely = wc_local_is_timely,
 	.leave_row = wc_local_leave_row,
 	.scan_take = wc_local_scan_take,
 	.scan_next = wc_local_scan_next,

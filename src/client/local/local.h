@@ -117,6 +117,7 @@ extern void wc_local_lock_rows(WcLockMessage *m, WcLockResult *result);
 extern bool wc_local_claim(const WcDriverOpen *open, const WcDriverLocker *locker, WcDriverClaim *claim);
 extern bool wc_local_find_unapplied(const WcDriverOpen *open, WcDriverClaim *claim);
 extern bool wc_local_claim_same(uint64 snapshot, uint32 table_id, WcSlice row, const WcDriverLocker *locker, uint64 *holder);
+extern bool wc_local_is_timely(uint32 table_id, WcSlice row);
 extern void wc_local_leave_row(uint64 xid, uint32 table_id, WcSlice row, uint32 follows, WcSlice get, WcSlice answer);
 extern bool wc_local_scan_take(WcDriverScan *scan, const WcDriverOpen *open, const WcDriverLocker *locker,
 							   WcTakeResult *result);

@@ -83,10 +83,18 @@ make_room(const WcDriverLocker *locker)
 		(void) wc_local_move_claims(locker->owner, &why);	/* if not all, the engine is asked for this row, too */
 }
 
+bool
+wc_local_is_timely(uint32 table_id, WcSlice row)
+{
+	return wc_claims_is_timely(wc_claims(), wc_places(), table_id, row);
+}
+
 void
 wc_local_leave_row(uint64 xid, uint32 table_id, WcSlice row, uint32 follows, WcSlice get, WcSlice answer)
 {
-	wc_unapplied_put(wc_unapplied(), wc_claims_hash_row(wc_claims_hash_table(wc_claims(), table_id), row), xid, follows, get, answer);
+	if (follows == 0 && !wc_claim_is_first(table_id, row))
+		return;
+	wc_unapplied_put(wc_unapplied(), wc_claims_hash_row(wc_claims_hash_table(wc_claims(), table_id), row), xid, Max(follows, 1), get, answer);
 }
 
 /* A buffer for an answer in shared memory, which the next call reuses. */

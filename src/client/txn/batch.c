@@ -14,6 +14,7 @@
 
 #include "client/local/logwrite.h"
 #include "client/txn/txn.h"
+#include "wire/shared/claims.h"
 
 static WcBuf buffer = WC_BUF_INIT;
 static WcBatchBuilder builder;
@@ -139,7 +140,8 @@ note_rows(uint64 at, WcSlice ops)
 	wc_extent_add_batch(&extent, ops);
 	while ((!wc_written_has_any() || wc_own_any()) && (status = wc_batch_next_op(&d, &op, NULL)) == WC_OK)
 	{
-		wc_own_change(&op);
+		/* a commit with more changes leaves no row */
+		wc_own_change(&op, at + (uint64) (op.bytes.data + op.bytes.len - ops.data) <= WC_CLAIMS_FOLLOW_BYTES);
 		if (op.kind == WC_OP_ROW)
 			wc_written_add(op.table_id, op.row);
 		else
@@ -341,6 +343,7 @@ wc_batch_cut(WcBatchMark mark)
 	settled = Min(settled, mark);
 	noted = Min(noted, mark);
 	wc_own_forget();
+	wc_own_forget_whole_rows();
 	if (mark >= start)
 	{
 		buffer.len = mark - start;

@@ -4,7 +4,11 @@
  * While the transaction has a row locked, nobody else changes the row.  So the session need not ask for the row again: it has
  * the answer to a Get of the row, from when the row was locked, and its own operations.  A put without a timestamp is then the
  * column's visible cell if no cell of the row, nor a delete marker, has a later timestamp than its commit, which the
- * answer tells (wc_block_note_commit_times).  Rows with other operations than such puts are forgotten.
+ * answer tells (wc_block_note_commit_times).  A column that an operation clears has no visible cell.  Rows with other operations are
+ * forgotten.
+ *
+ * An operation that puts or clears every column of a foreign table makes the row, whatever it was before, as long as no cell or marker
+ * has a later timestamp than a commit that comes now: the driver knows (is_timely, leave_row).
  *
  * Answers are kept as bytes, and taken apart when the row is read again, which mostly does not happen.
  */
@@ -40,6 +44,7 @@ typedef struct OwnRow
 	uint64		locked_at;		/* the session's last snapshot when the row was locked: younger ones show the row as it was then */
 	CommandId	changed_by;		/* the greatest command of its operations */
 	bool		changed;
+	bool		made;			/* an operation has put or cleared all of the Get's columns; the row was not read, and may not be locked */
 
 	/* once it is taken apart */
 	bool		apart;
@@ -52,6 +57,19 @@ typedef struct OwnRow
 static OwnRow rows[ROWS_MAX];
 static int	nrows;
 static int	oldest;				/* once all are in use */
+
+/* Gets of all columns of foreign tables into which rows are inserted; tables share these places, by their ids. */
+#define WHOLE_ROWS	4
+
+typedef struct WholeRow
+{
+	WcBuf		bytes;
+	WcArena		arena;
+	WcScan		get;			/* of no row in particular; table_id 0: none */
+} WholeRow;
+
+static WholeRow whole_rows[WHOLE_ROWS];
+static bool any_whole_row;
 
 static void
 forget(OwnRow *r)
@@ -103,6 +121,16 @@ expires(const WcTableDesc *table)
 	return false;
 }
 
+/* The place of a row that was forgotten, or of the oldest one. */
+static OwnRow *
+new_row(void)
+{
+	OwnRow	   *r = &rows[nrows < ROWS_MAX ? nrows++ : oldest++ % ROWS_MAX];
+
+	forget(r);
+	return r;
+}
+
 /* False: too large, or out of memory. */
 static bool
 fill(OwnRow *r, const WcScan *get, WcSlice answer)
@@ -124,15 +152,26 @@ wc_own_note(const WcTableDesc *table, const WcScan *get, WcSlice answer, uint32 
 	if (IsolationUsesXactSnapshot() || answer.len > BYTES_MAX || !is_plain_get(get) || wc_block_open(&reader, answer, &err) != WC_OK ||
 		!reader.commit_times || expires(table))
 		return;
-	r = &rows[nrows < ROWS_MAX ? nrows++ : oldest++ % ROWS_MAX];
-	forget(r);
+	r = new_row();
 	if (!fill(r, get, answer))
 		return;
 	r->hash = wc_hash_bytes(0, get->ranges[0].start);
 	r->follows = follows;
 	r->locked_at = wc_snapshot_last();
-	r->changed = false;
+	r->changed = r->made = false;
 	r->table_id = table->id;
+}
+
+/* Takes the Get apart; there are no cells then. */
+static bool
+begin_apart(OwnRow *r)
+{
+	wc_arena_reset(&r->arena);
+	r->ncells = 0;
+	if (wc_scan_decode(wc_slice(r->bytes.data, r->get_len), &r->arena, &r->get, NULL) != WC_OK)
+		return false;
+	r->cells = wc_arena_alloc(&r->arena, sizeof(Cell) * Max(r->get.ncolumns, 1));
+	return r->cells != NULL;
 }
 
 /* Takes the answer apart.  False: it has other cells than those of named columns. */
@@ -148,13 +187,8 @@ take_apart(OwnRow *r)
 
 	if (r->apart)
 		return true;
-	wc_arena_reset(&r->arena);
-	r->ncells = 0;
-	if (wc_scan_decode(wc_slice(r->bytes.data, r->get_len), &r->arena, &r->get, &err) != WC_OK ||
-		wc_block_open(&reader, wc_slice(r->bytes.data + r->get_len, r->bytes.len - r->get_len), &err) != WC_OK)
-		return false;
-	r->cells = wc_arena_alloc(&r->arena, sizeof(Cell) * Max(r->get.ncolumns, 1));
-	if (r->cells == NULL || wc_block_next(&reader, &row, &cell, &colno) != WC_BLOCK_ROW)
+	if (!begin_apart(r) || wc_block_open(&reader, wc_slice(r->bytes.data + r->get_len, r->bytes.len - r->get_len), &err) != WC_OK ||
+		wc_block_next(&reader, &row, &cell, &colno) != WC_BLOCK_ROW)
 		return false;
 	while ((entry = wc_block_next(&reader, &row, &cell, &colno)) == WC_BLOCK_CELL)
 	{
@@ -237,11 +271,25 @@ set_cell(OwnRow *r, uint32 colno, WcSlice value)
 	return true;
 }
 
+static void
+clear_cell(OwnRow *r, uint32 colno)
+{
+	uint32		i = 0;
+
+	while (i < r->ncells && r->cells[i].colno != colno)
+		i++;
+	if (i == r->ncells)
+		return;
+	r->ncells--;
+	memmove(&r->cells[i], &r->cells[i + 1], (r->ncells - i) * sizeof(Cell));
+}
+
 /* False: not all of it is known. */
 static bool
 change(OwnRow *r, const WcOp *op)
 {
 	WcDecoder	d = wc_decoder(op->items);
+	bool		puts = false;
 	WcItem		item;
 	WcStatus	status;
 
@@ -251,21 +299,72 @@ change(OwnRow *r, const WcOp *op)
 	{
 		uint32		colno = find_column(&r->get, item.family, item.qualifier);
 
-		if (item.kind != WC_ITEM_PUT || item.ts != WC_TS_LATEST || item.ttl_us != 0 ||
-			(colno < r->get.ncolumns && !set_cell(r, colno, item.value)))
+		puts |= item.kind == WC_ITEM_PUT;
+		if (item.kind == WC_ITEM_CLEAR_COLUMN)
+			clear_cell(r, colno);
+		else if (item.kind != WC_ITEM_PUT || item.ts != WC_TS_LATEST || item.ttl_us != 0 ||
+				 (colno < r->get.ncolumns && !set_cell(r, colno, item.value)))
 			return false;
 	}
+	if (!puts && r->ncells == 0)
+		return false;			/* perhaps the row does not exist any more */
 	r->changed_by = r->changed ? Max(r->changed_by, op->cid) : op->cid;
 	r->changed = true;
 	return status == WC_END;
 }
 
-void
-wc_own_change(const WcOp *op)
+/* Does the operation put or clear each column of the Get, and put anything? */
+static bool
+makes_row(const WcOp *op, const WcScan *get)
 {
+	WcDecoder	d = wc_decoder(op->items);
+	bool		written[COLUMNS_MAX] = {false};
+	uint32		nwritten = 0;
+	bool		puts = false;
+	WcItem		item;
+
+	while (wc_op_next_item(&d, &item, NULL) == WC_OK)
+	{
+		uint32		colno = find_column(get, item.family, item.qualifier);
+
+		puts |= item.kind == WC_ITEM_PUT;
+		if (colno == get->ncolumns || written[colno])
+			continue;
+		written[colno] = true;
+		nwritten++;
+	}
+	return puts && nwritten == get->ncolumns;
+}
+
+/* If the operation makes the row, the row is kept from now on. */
+static void
+make(const WcOp *op, uint64 hash)
+{
+	WcScan	   *get = &whole_rows[op->table_id % WHOLE_ROWS].get;
+	OwnRow	   *r;
+
+	if (get->table_id != op->table_id || op->flags != 0 || !makes_row(op, get))
+		return;
+	r = new_row();
+	r->changed = false;
+	get->ranges[0].start = get->ranges[0].stop = op->row;
+	if (!fill(r, get, wc_slice(NULL, 0)) || !begin_apart(r) || !change(r, op))
+		return;
+	r->apart = r->made = true;
+	r->hash = hash;
+	r->follows = 0;
+	r->locked_at = 0;
+	r->table_id = op->table_id;
+}
+
+void
+wc_own_change(const WcOp *op, bool may_make)
+{
+	bool		known = false;
 	uint64		hash;
 
-	if (nrows == 0)
+	may_make &= any_whole_row;
+	if (nrows == 0 && !may_make)
 		return;
 	if (op->kind != WC_OP_ROW)
 	{
@@ -281,7 +380,38 @@ wc_own_change(const WcOp *op)
 			continue;
 		if (!take_apart(r) || (is_of(r, op->table_id, hash, op->row) && !change(r, op)))
 			forget(r);
+		else
+			known |= is_of(r, op->table_id, hash, op->row);
 	}
+	if (may_make && !known)
+		make(op, hash);
+}
+
+/* --- whole rows ------------------------------------------------------------------------ */
+
+void
+wc_own_note_whole_row(const WcTableDesc *table, const WcScan *get)
+{
+	WholeRow   *whole = &whole_rows[table->id % WHOLE_ROWS];
+
+	whole->get.table_id = 0;
+	if (IsolationUsesXactSnapshot() || !is_plain_get(get) || expires(table))
+		return;
+	wc_buf_reset(&whole->bytes, BYTES_MAX);
+	wc_arena_reset(&whole->arena);
+	wc_scan_encode(&whole->bytes, get);
+	if (whole->bytes.failed || wc_scan_decode(wc_buf_slice(&whole->bytes), &whole->arena, &whole->get, NULL) != WC_OK)
+		whole->get.table_id = 0;
+	else
+		any_whole_row = true;
+}
+
+void
+wc_own_forget_whole_rows(void)
+{
+	for (int i = 0; any_whole_row && i < WHOLE_ROWS; i++)
+		whole_rows[i].get.table_id = 0;
+	any_whole_row = false;
 }
 
 /* --- reading ------------------------------------------------------------------------- */
@@ -361,7 +491,8 @@ next_of(int *i, uint32 table_id, WcSlice row, uint64 snapshot, CommandId cid)
 		OwnRow	   *r = &rows[*i];
 
 		if (r->table_id == table_id && r->hash == hash && (snapshot == 0 || snapshot > r->locked_at) &&
-			(!r->changed || r->changed_by < cid) && take_apart(r) && is_of(r, table_id, hash, row))
+			(!r->changed || r->changed_by < cid) && take_apart(r) && is_of(r, table_id, hash, row) &&
+			(!r->made || wc_driver()->is_timely(table_id, row)))
 			return r;
 	}
 	return NULL;
@@ -419,7 +550,7 @@ wc_own_leave(uint64 xid)
 		wc_buf_reset(&block, BYTES_MAX);
 		write_answer(r, &r->get, &block);
 		if (!block.failed)
-			wc_driver()->leave_row(xid, r->table_id, r->get.ranges[0].start, r->follows + 1, wc_slice(r->bytes.data, r->get_len),
-								   wc_buf_slice(&block));
+			wc_driver()->leave_row(xid, r->table_id, r->get.ranges[0].start, r->made ? 0 : r->follows + 1,
+								   wc_slice(r->bytes.data, r->get_len), wc_buf_slice(&block));
 	}
 }

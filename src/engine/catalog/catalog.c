@@ -9,10 +9,11 @@
 #include "engine/store/rangewatch.h"
 #include "engine/store/state.h"
 
-#define FORMAT_VERSION 5
+#define FORMAT_VERSION 6
 #define FORMAT_VERSION_MIN 1		/* that is converted */
 #define FORMAT_WITH_FLUSHED 2		/* the first that has the mark "flushed", */
-#define FORMAT_WITH_UNTIL 4			/* and "oldest until" */
+#define FORMAT_WITH_UNTIL 4			/* and "oldest until", */
+#define FORMAT_WITH_AHEAD 6			/* and "ahead" */
 
 /* First bytes of the keys (engine/README). */
 #define KEY_FORMAT		'F'
@@ -122,6 +123,7 @@ load_marks(struct WcEngine *engine, WcDecoder *key, WcSlice value, WcError *err)
 	{
 		/* RocksDB has had it from its files, or writes it to one when it is opened */
 		wc_marks_done(store, &marks);
+		wc_store_note_ahead(store, marks.ahead_ts, engine->last_ts);
 		wc_store_settle_gone(store);
 	}
 	wc_table_unref(table);
@@ -258,7 +260,7 @@ wc_catalog_make(struct WcEngine *engine, WcError *err)
 }
 
 /*
- * Converts stores of older formats.  Format 4 has no timeline.  Format 3 has no mark "oldest until": "oldest" was of cells written at any
+ * Converts stores of older formats.  Format 5 has no mark "ahead", so any cell may be.  Format 4 has no timeline.  Format 3 has no mark "oldest until": "oldest" was of cells written at any
  * time, so it is now of those that are stored.  Format 2 has no heads of rows in packing cell; its rows are read as they are.
  * Format 1 also has only "history from" of a family's marks: its cells counted as flushed when the store was opened.
  */
@@ -285,8 +287,11 @@ wc_catalog_convert(struct WcEngine *engine, WcError *err) WC_UNCHECKED
 				marks.flushed_ts = engine->last_ts;
 			if (engine->format < FORMAT_WITH_UNTIL && marks.gone.oldest_ts > 0)
 				marks.gone.oldest_until_ts = engine->last_ts;
+			if (engine->format < FORMAT_WITH_AHEAD)
+				marks.ahead_ts = WC_AHEAD_UNKNOWN;
 			wc_marks_put(table->stores[f], &marks, batch);
 			wc_marks_done(table->stores[f], &marks);
+			wc_store_note_ahead(table->stores[f], marks.ahead_ts, engine->last_ts);
 		}
 	}
 	status = write_synced(engine, batch, err);

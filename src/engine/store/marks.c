@@ -10,7 +10,7 @@
 #include "engine/store/state.h"
 
 #define KEY_SIZE		9
-#define VALUE_SIZE		57
+#define VALUE_SIZE		65
 
 #define FLAG_SINGLE		0x01
 #define FLAG_CELL_TTL	0x02
@@ -36,6 +36,7 @@ encode(uint8_t *value, const WcMarks *marks)
 	wc_store_u64(value + 33, marks->superseded);
 	wc_store_u64(value + 41, marks->dated);
 	wc_store_u64(value + 49, (uint64_t) marks->gone.oldest_until_ts);
+	wc_store_u64(value + 57, (uint64_t) marks->ahead_ts);
 }
 
 WcStatus
@@ -59,7 +60,9 @@ wc_marks_decode(WcSlice value, WcMarks *marks, WcError *err)
 	}
 	if (!wc_decoder_done(&d))
 		marks->gone.oldest_until_ts = (int64_t) wc_decode_u64(&d);
-	if (!wc_decoder_done(&d) || marks->history_from_us < 0 || marks->flushed_ts < 0 ||
+	if (!wc_decoder_done(&d))
+		marks->ahead_ts = (int64_t) wc_decode_u64(&d);
+	if (!wc_decoder_done(&d) || marks->ahead_ts < 0 || marks->history_from_us < 0 || marks->flushed_ts < 0 ||
 		marks->gone.expired_ts < 0 || marks->gone.oldest_ts < 0 || marks->gone.oldest_until_ts < 0 ||
 		(flags & ~(FLAG_SINGLE | FLAG_CELL_TTL)) != 0)
 		return wc_error(err, WC_CORRUPT, "what the catalog says of a family's history is damaged");

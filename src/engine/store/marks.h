@@ -26,6 +26,7 @@ typedef struct WcMarks
 	bool		single;			/* single versions have been deleted: dropping versions may show */
 	bool		cell_ttl;		/* cells with a TTL of their own have been written */
 	int64_t		flushed_ts;		/* packing cell: cells written up to then have been in a flush */
+	int64_t		ahead_ts;		/* greatest timestamp of a cell or marker that was later than the commit; 0: none */
 	WcGone		gone;			/* raised by expire steps */
 
 	/* About how many key-values could be dropped.  Commits add to the counters, and steps subtract the key-values that they
@@ -33,6 +34,9 @@ typedef struct WcMarks
 	uint64_t	superseded;		/* cells that others supersede, and delete markers */
 	uint64_t	dated;			/* delete markers whose timestamps were given */
 } WcMarks;
+
+/* Not known: format 5 did not say. */
+#define WC_AHEAD_UNKNOWN (WC_TS_LATEST - 1)
 
 /* A store's copy. */
 typedef struct WcStoreMarks
@@ -66,7 +70,8 @@ extern void wc_store_settle_gone(WcStore *store);
 /* The store's storage goes. */
 extern void wc_marks_delete(const WcStore *store, rocksdb_writebatch_t *batch);
 
-/* The value, taken apart.  Of format 1 there is only history_from_us and single, of format 3 no gone.oldest_until_ts. */
+/* The value, taken apart.  Of format 1 there is only history_from_us and single, of format 3 no gone.oldest_until_ts, of format 5 no
+ * ahead_ts. */
 extern WcStatus wc_marks_decode(WcSlice value, WcMarks *marks, WcError *err) WC_WARN_UNUSED;
 
 /* As a snapshot sees them; all 0 when they were not set. */

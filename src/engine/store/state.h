@@ -42,6 +42,7 @@ struct WcEngine
 	_Atomic uint32_t accepts_damage; /* a table's id: changes of its damaged rows are void; 0: no table */
 	size_t		packed_row_max;
 	_Atomic uint64_t nlarge;	/* how many stores have, or had, rows beyond WC_PACKED_ROW_LARGE */
+	_Atomic uint64_t nahead;	/* how many stores are `ahead`, or were */
 	size_t		row_together_max;
 	WcRwLock	step_lock;		/* locked for reading while step_log is called, for writing while it changes */
 	WcStepLog	step_log WC_GUARDED_BY(&step_lock); /* NULL: the thread that makes a step applies it; but see the next one */

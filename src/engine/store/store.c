@@ -60,6 +60,13 @@ wc_store_note_large(WcStore *store)
 }
 
 void
+wc_store_note_ahead(WcStore *store, int64_t ahead_ts, int64_t last_ts)
+{
+	if (ahead_ts > last_ts && !atomic_exchange(&store->ahead, true))
+		atomic_fetch_add(&store->engine->nahead, 1);
+}
+
+void
 wc_store_unref(WcStore *store)
 {
 	if (store == NULL || atomic_fetch_sub(&store->refs, 1) != 1)

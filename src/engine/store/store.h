@@ -72,6 +72,7 @@ struct WcStore
 	atomic_bool dropped;		/* set by a commit, with the engine's write mutex locked: nothing may be written
 								 * to the store, or about it, any more */
 	atomic_bool large_rows;		/* rows beyond WC_PACKED_ROW_LARGE are stored, or were */
+	atomic_bool ahead;			/* a cell or marker had a later timestamp than the commits so far; since then, or since the start */
 	bool		counted;		/* counts as an open family, for shares of memory */
 	uint8_t		built_filter;	/* WcBloomFilter with which cf was opened; ALTER's takes effect at the next opening */
 	WcMutex		attrs_mutex;	/* guards attrs, which ALTER changes and others read */
@@ -100,6 +101,9 @@ extern WcStore *wc_store_ref(WcStore *store);
 
 /* It has a row beyond WC_PACKED_ROW_LARGE. */
 extern void wc_store_note_large(WcStore *store);
+
+/* Sets `ahead` if the mark is later than last_ts. */
+extern void wc_store_note_ahead(WcStore *store, int64_t ahead_ts, int64_t last_ts);
 extern void wc_store_unref(WcStore *store);
 
 /* Takes the range in which steps have deleted, when the steps of the whole range are done; false: no range.  The caller

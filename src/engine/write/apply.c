@@ -419,6 +419,8 @@ settle_facts(const Apply *a, bool written)
 			wc_marks_undo(n->store, &n->before);
 		if (written && n->large_rows)
 			wc_store_note_large(n->store);
+		if (written && n->marked)
+			wc_store_note_ahead(n->store, n->marks.ahead_ts, a->last_ts);
 		if (written)
 			wc_storecounts_written(&n->store->counts, &n->written);
 		if (written && n->renewal != NULL)

@@ -68,22 +68,47 @@ wc_engine_has_large_rows(WcEngine *engine, uint32_t table_id)
 	return large;
 }
 
-void
-wc_engine_large_tables(WcEngine *engine, uint64_t *seen, void (*on_table) (void *arg, uint32_t table_id), void *arg)
+static bool
+is_ahead(const WcTable *table)
+{
+	for (uint32_t i = 0; i < table->desc.nfamilies; i++)
+	{
+		if (atomic_load(&table->stores[i]->ahead))
+			return true;
+	}
+	return false;
+}
+
+/* Calls on_table for the tables of which `is` is true, if there are more families now. */
+static void
+each_table(WcEngine *engine, const _Atomic uint64_t *nfamilies, uint64_t *seen, bool (*is) (const WcTable *table),
+		   void (*on_table) (void *arg, uint32_t table_id), void *arg)
 {
 	WcCatalog  *catalog = &engine->catalog;
-	uint64_t	nlarge = atomic_load(&engine->nlarge);
+	uint64_t	now = atomic_load(nfamilies);
 
-	if (nlarge == *seen)
+	if (now == *seen)
 		return;
-	*seen = nlarge;
+	*seen = now;
 	pthread_rwlock_rdlock(&catalog->lock);
 	for (size_t i = 0; i < catalog->ntables; i++)
 	{
-		if (has_large_rows(catalog->tables[i]))
+		if (is(catalog->tables[i]))
 			on_table(arg, catalog->tables[i]->desc.id);
 	}
 	pthread_rwlock_unlock(&catalog->lock);
+}
+
+void
+wc_engine_large_tables(WcEngine *engine, uint64_t *seen, void (*on_table) (void *arg, uint32_t table_id), void *arg)
+{
+	each_table(engine, &engine->nlarge, seen, has_large_rows, on_table, arg);
+}
+
+void
+wc_engine_ahead_tables(WcEngine *engine, uint64_t *seen, void (*on_table) (void *arg, uint32_t table_id), void *arg)
+{
+	each_table(engine, &engine->nahead, seen, is_ahead, on_table, arg);
 }
 
 /* May any row that was written there be wrong? */

@@ -666,8 +666,8 @@ wc_familywriter_finish(WcFamilyWriter *w, int64_t *last_ts, WcError *err)
 
 	if (status == WC_OK && w->options.sink && resolved.n > 0)
 		status = note_write(w, err);
-	if (status == WC_OK && !simple)
-		wc_tally_cells(&w->tally, &resolved);
+	if (status == WC_OK)
+		wc_tally_cells(&w->tally, &resolved, simple);
 	if (status == WC_OK && w->options.family->attrs.packing == WC_PACKING_ROW)
 		status = finish_packed(w, &resolved, simple, err);
 	else if (status == WC_OK)

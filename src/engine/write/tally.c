@@ -52,10 +52,25 @@ note_marker(WcTally *t, const WcCell *marker)
 		count(t, marker->ts == marker->seq ? &t->marks.superseded : &t->marks.dated, 1);
 }
 
-void
-wc_tally_cells(WcTally *t, const WcResolved *resolved)
+/* A later commit's cells are not the newest ones if cells with later timestamps are there before. */
+static void
+note_ahead(WcTally *t, const WcResolved *resolved)
 {
+	int64_t		latest = t->ts;
+
 	for (size_t i = 0; i < resolved->n; i++)
+		latest = resolved->cells[i].ts > latest ? resolved->cells[i].ts : latest;
+	if (latest == t->ts || latest <= t->marks.ahead_ts)
+		return;
+	t->marks.ahead_ts = latest;
+	t->changed = true;
+}
+
+void
+wc_tally_cells(WcTally *t, const WcResolved *resolved, bool simple)
+{
+	note_ahead(t, resolved);
+	for (size_t i = 0; !simple && i < resolved->n; i++)
 	{
 		const WcCell *cell = &resolved->cells[i];
 

@@ -23,8 +23,8 @@ extern void wc_tally_init(WcTally *tally, WcStore *store, const WcFamilyAttrs *a
  * of any time before the commit do. */
 extern void wc_tally_history(WcTally *tally, int64_t needed, bool seen_until_now);
 
-/* A row's cells: their markers and TTLs. */
-extern void wc_tally_cells(WcTally *tally, const WcResolved *resolved);
+/* A row's cells: their timestamps, markers and TTLs.  simple: wc_resolved_is_simple. */
+extern void wc_tally_cells(WcTally *tally, const WcResolved *resolved, bool simple);
 
 /*
  * In packing cell, a write does not read the stored cells; so the puts that new ones supersede are counted for some

@@ -209,6 +209,36 @@ gather_row(WcModify *m, const Datum *values, const bool *isnull)
 	return any;
 }
 
+/* Tells the session that each row is written as a whole, so that it knows the row, and need not ask the engine for it. */
+static void
+note_whole_row(const WcModify *m)
+{
+	const WcRelation *wrel = m->wrel;
+	WcRange		range = {.start_inclusive = true,.stop_inclusive = true};
+	WcScan		get;
+
+	if (m->nputs == 0 || m->nmaps > 0 || m->nplaces > 0 || wc_absent_is_required(m))
+		return;
+	wc_scan_init(&get, wrel->desc->id);
+	range.start = range.stop = wc_buf_slice(&m->write.key);
+	get.nranges = 1;
+	get.ranges = &range;
+	get.rows_by_existence = true;
+	get.nfamilies = wrel->nfamilies;
+	get.families = wrel->families;
+	get.columns = palloc0(sizeof(WcColumn) * m->nputs);
+
+	/* in the order in which SELECT * names them */
+	for (int i = 0; i < wrel->natts; i++)
+	{
+		const WcRelColumn *col = &wrel->columns[i];
+
+		if (col->role == WC_ROLE_VALUE || (col->role == WC_ROLE_KEY && col->hashed))
+			get.columns[get.ncolumns++] = (WcColumn) {.kind = WC_COLUMN_EXACT,.family = col->family,.qualifier = col->qualifier};
+	}
+	wc_client_note_whole_row(wrel->desc, &get);
+}
+
 /* --- rows ----------------------------------------------------------------------------- */
 
 bool
@@ -221,6 +251,8 @@ wc_rowmodify_insert(WcModify *m, TupleTableSlot *slot)
 	wc_rowwrite_start(&m->write);
 	wc_relation_encode_key(m->wrel, values, isnull, &m->write.key);
 	check_insert(m, slot);
+	if (m->ninserted == 1)
+		note_whole_row(m);
 	if (m->aside != NULL ? !wc_absent_makes_room(m) : !wc_absent_look(m, values, isnull, false))
 		return false;
 	any = gather_row(m, values, isnull);

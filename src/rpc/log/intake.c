@@ -39,6 +39,7 @@ struct WcIntake
 	_Atomic uint64_t batches;	/* this and the next one: number of posted batches, and their bytes */
 	_Atomic uint64_t bytes;
 	uint64_t	nlarge;			/* families with large rows whose tables are closed; wc_intake_restore_locks uses it, then the applier */
+	uint64_t	nahead;			/* families with cells that are ahead of commits; likewise */
 	uint64_t	applied;		/* when it was opened, the store had all commits up to here; only the follower uses this */
 };
 
@@ -116,12 +117,21 @@ close_table(void *arg, uint32_t table_id)
 	wc_claims_close_table(arg, table_id);
 }
 
-/* A backend that claims rows does not let the engine check its commit: so rows of tables with large rows cannot be claimed, as
- * long as this engine runs. */
 static void
-close_large_tables(WcIntake *f)
+note_ahead(void *arg, uint32_t table_id)
+{
+	wc_claims_note_ahead(arg, table_id);
+}
+
+/*
+ * A backend that claims rows does not let the engine check its commit: so rows of tables with large rows cannot be claimed, as
+ * long as this engine runs.  And it knows a row that it has not read, but for tables with cells that are ahead.
+ */
+static void
+tell_backends_of_tables(WcIntake *f)
 {
 	wc_engine_large_tables(f->engine, &f->nlarge, close_table, f->log.claims);
+	wc_engine_ahead_tables(f->engine, &f->nahead, note_ahead, f->log.claims);
 }
 
 static void
@@ -130,7 +140,7 @@ on_applied(void *arg, uint64_t xid, uint16_t place, uint64_t position)
 	WcIntake *f = arg;
 
 	atomic_store(f->log.applied, position);
-	close_large_tables(f);
+	tell_backends_of_tables(f);
 	ended(f, xid, place);
 }
 
@@ -388,7 +398,7 @@ wc_intake_restore_locks(WcIntake *f, bool (*go_on) (void), WcError *err)
 		status = restore_locks_of(f, b, go_on, err);
 		n++;
 	}
-	close_large_tables(f);
+	tell_backends_of_tables(f);
 	if (status == WC_OK && !wc_engine_has_small_limit(f->engine))
 		wc_claims_open(f->log.claims, wc_flight_generation(f->log.flight));
 	if (n > 0)

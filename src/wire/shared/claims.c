@@ -125,6 +125,45 @@ wc_claims_is_quiet(const WcClaims *c, const WcFlight *flight, uint32_t table_id,
 		wc_claims_is_open(c, opening, table_id, slot);
 }
 
+/* The engine notes a table before it frees the place of the commit.  An engine that starts forgets all tables, while the opening is
+ * another one. */
+static bool
+is_ahead(const WcClaims *c, uint64_t opening, uint32_t table_id)
+{
+	return atomic_load(&c->ahead[table_id % WC_CLAIMS_TABLES]) != 0 || atomic_load(&c->opening) != opening;
+}
+
+bool
+wc_claims_is_timely(const WcClaims *c, const WcFlight *flight, uint32_t table_id, WcSlice row)
+{
+	uint64_t	opening = atomic_load(&c->opening);
+
+	return wc_claims_is_quiet(c, flight, table_id, row) && !is_ahead(c, opening, table_id);
+}
+
+static bool
+is_of_same(uint64_t claim, uint64_t other)
+{
+	return ((claim ^ other) & WC_CLAIM_XID_MASK) == 0;
+}
+
+bool
+wc_claims_is_first(const WcClaims *c, uint64_t opening, uint32_t table_id, WcSlice row, const WcClaim *taken, int ntaken)
+{
+	uint32_t	slot = wc_claims_row_slot(c, table_id, row);
+	bool		first = false;
+
+	for (int i = 0; i < ntaken; i++)
+	{
+		if (taken[i].slot != slot || taken[i].mine == taken[i].before)
+			continue;
+		if (wc_claims_follows(taken[i].mine) != 0 || is_of_same(taken[i].mine, taken[i].before))
+			return false;
+		first = true;
+	}
+	return first && !is_ahead(c, opening, table_id);
+}
+
 /* --- the engine ---------------------------------------------------------------------- */
 
 void
@@ -134,7 +173,10 @@ wc_claims_reset(WcClaims *c)
 	for (int i = 0; i < WC_CLAIMS_SLOTS; i++)
 		atomic_store(&c->locks[i], 0);
 	for (int i = 0; i < WC_CLAIMS_TABLES; i++)
+	{
 		atomic_store(&c->closed[i], 0);
+		atomic_store(&c->ahead[i], 0);
+	}
 }
 
 void
@@ -225,6 +267,12 @@ void
 wc_claims_open_table(WcClaims *c, uint32_t table_id)
 {
 	atomic_fetch_sub(&c->closed[table_id % WC_CLAIMS_TABLES], 1);
+}
+
+void
+wc_claims_note_ahead(WcClaims *c, uint32_t table_id)
+{
+	atomic_store(&c->ahead[table_id % WC_CLAIMS_TABLES], 1);
 }
 
 uint64_t

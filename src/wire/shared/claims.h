@@ -88,6 +88,14 @@ extern bool wc_claims_take(WcClaims *claims, const WcFlight *flight, uint64_t op
  */
 extern void wc_claims_give_back(WcClaims *claims, const WcClaim *claim);
 
+/*
+ * Of a row among those that these claims have locked: are all earlier commits that have written it applied, and does no cell of the
+ * table have a later timestamp than this commit will have?  Then the transaction's puts are the newest cells of their columns.  False if in
+ * doubt; if the transaction had locked the row before it committed, for example.
+ */
+extern bool wc_claims_is_first(const WcClaims *claims, uint64_t opening, uint32_t table_id, WcSlice row, const WcClaim *taken,
+							   int ntaken);
+
 /* --- a process, when a statement reads a row --------------------------------------------- */
 
 /*
@@ -96,6 +104,10 @@ extern void wc_claims_give_back(WcClaims *claims, const WcClaim *claim);
  * is known.
  */
 extern bool wc_claims_is_quiet(const WcClaims *claims, const WcFlight *flight, uint32_t table_id, WcSlice row);
+
+/* Would a put without a timestamp be the newest cell of its column, if it were committed now?  No cell or delete marker of the row has a
+ * later timestamp, also not of a commit that has ended and is not applied.  False if in doubt. */
+extern bool wc_claims_is_timely(const WcClaims *claims, const WcFlight *flight, uint32_t table_id, WcSlice row);
 
 /* --- a process, when a statement locks a row (processclaims.c) --------------------------- */
 
@@ -188,6 +200,10 @@ extern uint64_t wc_claims_holder(const WcClaims *claims, const WcFlight *flight,
  * often as it was closed. */
 extern void wc_claims_close_table(WcClaims *claims, uint32_t table_id);
 extern void wc_claims_open_table(WcClaims *claims, uint32_t table_id);
+
+/* The table (and those that share its word, one of 1,024) may have cells, or delete markers, with later timestamps than the commits to
+ * come; until wc_claims_reset. */
+extern void wc_claims_note_ahead(WcClaims *claims, uint32_t table_id);
 
 /* A transaction other than `except` that has claimed a row of the table, or a commit's of a table whose id has the same lower 8
  * bits; 0: none.  Perhaps with WC_HOLDER_BRIEF.  Looks at all slots. */

@@ -38,6 +38,7 @@ struct WcClaims
 	uint32_t	nprocesses;
 	_Atomic uint64_t opening;	/* 0: shut */
 	_Atomic uint32_t closed[WC_CLAIMS_TABLES];	/* how often the tables of a counter have been closed */
+	_Atomic uint32_t ahead[WC_CLAIMS_TABLES];	/* 1: a table of this number may have cells that are ahead of commits */
 	_Atomic uint32_t locks[WC_CLAIMS_SLOTS];	/* how many locks the engine has in this slot */
 	_Atomic uint64_t slots[WC_CLAIMS_SLOTS];	/* claims; 0: none has been made */
 	WcClaimsProcess processes[];
