@@ -57,6 +57,9 @@ SCAN = {
     "one member of all rows": (
         "SELECT sum(length(d ->> 'm4')) FROM {t}",
         "SELECT sum(length(v)) FROM {t} WHERE m = 'm4'"),
+    "sum of a member": (
+        "SELECT sum((d ->> 'm4')::int) FROM {t}",
+        "SELECT sum(v::int) FROM {t} WHERE m = 'm4'"),
     "count where a member = 'x'": (
         "SELECT count(*) FROM {t} WHERE d ->> 'm5' = '5003'",
         "SELECT count(*) FROM {t} WHERE m = 'm5' AND v = '5003'"),

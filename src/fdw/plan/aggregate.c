@@ -6,6 +6,9 @@
  * engine cannot decide is a part by itself: the scan makes its state from the row's values.  Groups of partitions are
  * combined in the same way.
  *
+ * A column may be a member of a map (fdw/condition/member.h).  As the column of a group it is an expression, and has a place of its own in
+ * the scan's tuple, behind the aggregates.
+ *
  * The rows are those of the relation's own path; the engine must decide all of its conditions.
  */
 #include "postgres.h"
@@ -14,6 +17,7 @@
 #include "access/table.h"
 #include "access/transam.h"
 #include "catalog/pg_aggregate.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -26,6 +30,7 @@
 #include "optimizer/prep.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -41,10 +46,20 @@
 #include "fdw/fdw.h"
 #include "fdw/plan/aggregate.h"
 #include "fdw/plan/cost.h"
+#include "fdw/plan/mapkeys.h"
 #include "fdw/plan/relplan.h"
 #include "fdw/relation/keycontent.h"
 
 /* --- aggregates ---------------------------------------------------------------- */
+
+/* The cells, or parts of the key, that the engine reads for an aggregate. */
+typedef struct Input
+{
+	int			att;			/* attnum - 1 */
+	WcMember	member;			/* if qualifier.len > 0: the member of att, a map */
+	WcForm		form;
+	WcCodec    *codec;
+} Input;
 
 /* The column of relid that an expression is; -1: none, or one whose bytes the engine cannot find. */
 static int
@@ -66,26 +81,51 @@ find_att(const WcRelation *wrel, Index relid, Node *expr)
 	return wc_filter_in_key(wrel, att) && !wc_keycontent_tells(&wrel->columns[att]) ? -1 : att;
 }
 
-/* Can the engine read the column's integers, and add them up? */
+/* Is the expression a column, or a member of a map, that the engine can read? */
 static bool
-can_sum(const WcRelation *wrel, int att, Oid type, WcAggregateKind *kind)
+find_input(const WcRelation *wrel, Index relid, Node *expr, Input *input)
 {
-	WcForm		form = wc_form_of_column(wrel, att);
-	WcCodec    *codec = wc_filter_codec(unconstify(WcRelation *, wrel), att);
-
-	if (codec->spec.type != type || !form.order)
+	input->member = (WcMember) {0};
+	input->att = find_att(wrel, relid, expr);
+	if (input->att >= 0)
+	{
+		input->form = wc_form_of_column(wrel, input->att);
+		input->codec = wc_filter_codec(unconstify(WcRelation *, wrel), input->att);
+		return true;
+	}
+	while (expr != NULL && IsA(expr, RelabelType))
+		expr = (Node *) ((RelabelType *) expr)->arg;
+	if (!wc_member_match(wrel, relid, expr, &input->member))
 		return false;
-	*kind = form.column.form == WC_FORM_BYTES ? WC_AGGREGATE_SUM_ORDERED : WC_AGGREGATE_SUM;
+	input->att = input->member.att;
+	input->codec = wc_member_codec(wrel, &input->member);
+	input->form = wc_form_of_cell(input->codec);
 	return true;
 }
 
-/* Is the aggregate the least or greatest value by the order of the column's bytes? */
+/* Is the expression a member of a map, as text? */
 static bool
-is_extreme(const WcRelation *wrel, int att, const Aggref *aggref, WcAggregateKind *kind)
+is_text_member(const WcRelation *wrel, Index relid, Node *expr, WcMember *member)
 {
-	WcForm		form = wc_form_of_column(wrel, att);
-	WcCodec    *codec = wc_filter_codec(unconstify(WcRelation *, wrel), att);
-	TypeCacheEntry *type = lookup_type_cache(codec->spec.type, TYPECACHE_BTREE_OPFAMILY);
+	return wc_member_match(wrel, relid, expr, member) && member->type == TEXTOID;
+}
+
+/* Can the engine read the integers, and add them up? */
+static bool
+can_sum(const Input *input, Oid type, WcAggregateKind *kind)
+{
+	if (input->codec->spec.type != type || !input->form.order)
+		return false;
+	*kind = input->form.column.form == WC_FORM_BYTES ? WC_AGGREGATE_SUM_ORDERED : WC_AGGREGATE_SUM;
+	return true;
+}
+
+/* Is the aggregate the least or greatest value by the order of the bytes? */
+static bool
+is_extreme(const Input *input, const Aggref *aggref, WcAggregateKind *kind)
+{
+	Oid			value_type = input->codec->spec.type;
+	TypeCacheEntry *type = lookup_type_cache(value_type, TYPECACHE_BTREE_OPFAMILY);
 	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
 	Oid			sortop;
 	int			strategy;
@@ -99,8 +139,8 @@ is_extreme(const WcRelation *wrel, int att, const Aggref *aggref, WcAggregateKin
 	strategy = get_op_opfamily_strategy(sortop, type->btree_opf);
 	*kind = strategy == BTLessStrategyNumber ? WC_AGGREGATE_MIN : WC_AGGREGATE_MAX;
 	/* max(character) is the first of the values that differ only in their blanks */
-	return (strategy == BTLessStrategyNumber || strategy == BTGreaterStrategyNumber) && form.order &&
-		form.column.form != WC_FORM_TRIMMED && wc_match_bytes_ordered(codec->spec.type, aggref->inputcollid);
+	return (strategy == BTLessStrategyNumber || strategy == BTGreaterStrategyNumber) && input->form.order &&
+		input->form.column.form != WC_FORM_TRIMMED && wc_match_bytes_ordered(value_type, aggref->inputcollid);
 }
 
 /* The type whose sum an aggregate needs, and its transition state; InvalidOid: the aggregate needs no sum. */
@@ -133,6 +173,7 @@ match_aggregate(const WcRelation *wrel, Index relid, const Aggref *aggref, WcAgg
 	WcAggregateKind kind;
 	WcStateKind state;
 	Node	   *arg;
+	Input		input;
 	Oid			summed;
 
 	if (aggref->aggkind != AGGKIND_NORMAL || aggref->aggdistinct != NIL || aggref->aggorder != NIL ||
@@ -141,6 +182,7 @@ match_aggregate(const WcRelation *wrel, Index relid, const Aggref *aggref, WcAgg
 	plan->kind = WC_AGGREGATE_ROWS;
 	plan->state = WC_STATE_COUNT;
 	plan->att = -1;
+	plan->member = (WcMember) {0};
 	if (aggref->aggfnoid == F_COUNT_)
 		return true;
 	if (list_length(aggref->args) != 1)
@@ -148,32 +190,35 @@ match_aggregate(const WcRelation *wrel, Index relid, const Aggref *aggref, WcAgg
 	arg = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
 	if (aggref->aggfnoid == F_COUNT_ANY && IsA(arg, Const) && !((Const *) arg)->constisnull)
 		return true;
-	plan->att = find_att(wrel, relid, arg);
-	if (plan->att < 0)
+	if (!find_input(wrel, relid, arg, &input))
 		return false;
+	plan->att = input.att;
+	plan->member = input.member;
 	plan->kind = WC_AGGREGATE_VALUES;
 	if (aggref->aggfnoid == F_COUNT_ANY)
 		return true;
 	summed = summed_type(aggref->aggfnoid, &state);
-	if (OidIsValid(summed) ? !can_sum(wrel, plan->att, summed, &kind) : !is_extreme(wrel, plan->att, aggref, &kind))
+	if (OidIsValid(summed) ? !can_sum(&input, summed, &kind) : !is_extreme(&input, aggref, &kind))
 		return false;
 	plan->kind = kind;
 	plan->state = OidIsValid(summed) ? state : WC_STATE_VALUE;
 	return true;
 }
 
-/* Can the engine make these groups and aggregates?  *groups: attnum - 1 of the groups' columns, also of those that have one value. */
+/* Can the engine make these groups and aggregates? */
 static bool
-match_target(const WcRelation *wrel, Index relid, const PathTarget *target, List **groups)
+match_target(const WcRelation *wrel, Index relid, const PathTarget *target)
 {
 	int			naggregates = 0;
+	List	   *groups = NIL;	/* the columns, also of those that have one value */
+	List	   *members = NIL;
 	ListCell   *lc;
 
-	*groups = NIL;
 	foreach(lc, target->exprs)
 	{
 		Node	   *expr = lfirst(lc);
 		WcAggregatePlan aggregate;
+		WcMember	member;
 		int			att;
 
 		if (IsA(expr, Aggref))
@@ -184,12 +229,15 @@ match_target(const WcRelation *wrel, Index relid, const PathTarget *target, List
 			continue;
 		}
 		att = IsA(expr, Var) ? find_att(wrel, relid, expr) : -1;
-		if (att < 0)
+		if (att >= 0)
+			groups = list_append_unique_int(groups, att);
+		else if (is_text_member(wrel, relid, expr, &member))
+			members = list_append_unique(members, expr);
+		else
 			return false;
-		*groups = list_append_unique_int(*groups, att);
 	}
-	return naggregates <= WC_AGGREGATES_MAX && list_length(*groups) <= WC_AGGREGATES_MAX &&
-		naggregates + list_length(*groups) > 0;
+	return naggregates <= WC_AGGREGATES_MAX && list_length(groups) + list_length(members) <= WC_AGGREGATES_MAX &&
+		naggregates + list_length(groups) + list_length(members) > 0;
 }
 
 /* --- paths ------------------------------------------------------------------------ */
@@ -312,18 +360,38 @@ may_group(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel)
 		bms_is_empty(rel->lateral_relids) && wc_plan_decides_rows(rel) && !wc_plan_is_point(rel);
 }
 
+/* How many values a member of a map has.  Without extended statistics PostgreSQL would take the number of different maps. */
+static double
+count_values(PlannerInfo *root, Node *member)
+{
+	VariableStatData data;
+	bool		is_default = true;
+	double		n = 0;
+
+	examine_variable(root, member, 0, &data);
+	if (HeapTupleIsValid(data.statsTuple))
+		n = get_variable_numdistinct(&data, &is_default);
+	ReleaseVariableStats(data);
+	return is_default ? DEFAULT_NUM_DISTINCT : n;
+}
+
 static double
 count_groups(PlannerInfo *root, const PathTarget *target, const RelOptInfo *rel)
 {
-	List	   *exprs = NIL;
+	List	   *columns = NIL;
+	double		n = 1;
 	ListCell   *lc;
 
 	foreach(lc, target->exprs)
 	{
-		if (!IsA(lfirst(lc), Aggref))
-			exprs = lappend(exprs, lfirst(lc));
+		if (IsA(lfirst(lc), Var))
+			columns = lappend(columns, lfirst(lc));
+		else if (!IsA(lfirst(lc), Aggref))
+			n *= count_values(root, lfirst(lc));
 	}
-	return exprs == NIL ? 1 : estimate_num_groups(root, exprs, rel->rows, NULL, NULL);
+	if (columns != NIL)
+		n *= estimate_num_groups(root, columns, rel->rows, NULL, NULL);
+	return clamp_row_est(Min(n, rel->rows));
 }
 
 void
@@ -334,7 +402,6 @@ widecolGetForeignGroupPaths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 	bool		partial = stage == UPPERREL_PARTIAL_GROUP_AGG;
 	const WcRelation *wrel;
 	PathTarget *target;
-	List	   *groups;
 	double		ngroups;
 	ListCell   *lc;
 
@@ -344,7 +411,7 @@ widecolGetForeignGroupPaths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 	if (wrel == NULL || !wc_client_groups(wrel->desc) || !may_group(root, input_rel, wrel))
 		return;
 	target = partial ? output_rel->reltarget : make_partial_target(root, output_rel->reltarget, group->havingQual);
-	if (!match_target(wrel, input_rel->relid, target, &groups))
+	if (!match_target(wrel, input_rel->relid, target))
 		return;
 	ngroups = count_groups(root, target, input_rel);
 	foreach(lc, input_rel->pathlist)
@@ -393,11 +460,42 @@ all_columns(PlannerInfo *root, Index relid)
 	return tlist;
 }
 
+/* The scan reads the member. */
+static void
+want_member(WcScanPlan *plan, const WcMember *member)
+{
+	char	   *name = wc_text_from_utf8(member->qualifier);
+	Const	   *key = makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(name), false, false);
+	WcMapKeys  *map = NULL;
+	ListCell   *lc;
+
+	plan->attrs = bms_add_member(plan->attrs, member->att);
+	foreach(lc, plan->map_keys)
+	{
+		if (((WcMapKeys *) lfirst(lc))->att == member->att)
+			map = lfirst(lc);
+	}
+	if (map == NULL)
+	{
+		map = palloc0(sizeof(WcMapKeys));
+		map->att = member->att;
+		plan->map_keys = lappend(plan->map_keys, map);
+	}
+	map->keys = list_append_unique(map->keys, key);
+}
+
+static List *
+add_entry(List *scan_tlist, Expr *expr)
+{
+	return lappend(scan_tlist, makeTargetEntry(expr, (AttrNumber) (list_length(scan_tlist) + 1), NULL, false));
+}
+
 List *
 wc_aggregate_plan(PlannerInfo *root, const ForeignPath *path, const WcRelation *wrel, List *tlist, WcScanPlan *plan)
 {
 	Index		relid = ((ForeignPath *) linitial(path->fdw_private))->path.parent->relid;
 	List	   *scan_tlist = all_columns(root, relid);
+	List	   *members = NIL;	/* that make groups */
 	ListCell   *lc;
 
 	plan->grouped = true;
@@ -410,11 +508,18 @@ wc_aggregate_plan(PlannerInfo *root, const ForeignPath *path, const WcRelation *
 		if (!IsA(expr, Aggref))
 		{
 			int			att = find_att(wrel, relid, (Node *) expr);
+			WcMember	member;
 
-			if (att < 0)
-				elog(ERROR, "foreign table \"%s\" is grouped by an expression that is not a column", wrel->relname);
-			plan->groups = list_append_unique_int(plan->groups, att);
-			plan->attrs = bms_add_member(plan->attrs, att);
+			if (att >= 0)
+			{
+				plan->groups = list_append_unique_int(plan->groups, att);
+				plan->attrs = bms_add_member(plan->attrs, att);
+				continue;
+			}
+			if (!is_text_member(wrel, relid, (Node *) expr, &member))
+				elog(ERROR, "foreign table \"%s\" is grouped by an expression that the engine cannot read", wrel->relname);
+			want_member(plan, &member);
+			members = list_append_unique(members, expr);
 			continue;
 		}
 		if (tlist_member(expr, scan_tlist) != NULL)
@@ -423,9 +528,16 @@ wc_aggregate_plan(PlannerInfo *root, const ForeignPath *path, const WcRelation *
 			elog(ERROR, "foreign table \"%s\" has an aggregate that the engine cannot do", wrel->relname);
 		plan->aggregates = lappend(plan->aggregates,
 								   list_make3_int(aggregate.kind, aggregate.att, aggregate.state));
-		if (aggregate.att >= 0)
+		if (aggregate.member.qualifier.len > 0)
+			want_member(plan, &aggregate.member);
+		else if (aggregate.att >= 0)
 			plan->attrs = bms_add_member(plan->attrs, aggregate.att);
-		scan_tlist = lappend(scan_tlist, makeTargetEntry(expr, (AttrNumber) (list_length(scan_tlist) + 1), NULL, false));
+		scan_tlist = add_entry(scan_tlist, expr);
+	}
+	foreach(lc, members)
+	{
+		plan->groups = lappend_int(plan->groups, list_length(scan_tlist));
+		scan_tlist = add_entry(scan_tlist, lfirst(lc));
 	}
 	return scan_tlist;
 }

@@ -11,12 +11,15 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 
 #include "compat.h"
 #include "fdw/plan/mapkeys.h"
+#include "fdw/relation/hstore.h"
 
 typedef struct Search
 {
+	const WcRelation *wrel;
 	Index		varno;
 	Index		levels;			/* levels of subqueries below the query that is searched */
 	Bitmapset  *whole;			/* attnums of columns used as a whole; 0: the whole row */
@@ -39,10 +42,23 @@ is_key(const Node *node)
 	return IsA(node, Const) || (IsA(node, Param) && ((const Param *) node)->paramkind == PARAM_EXTERN);
 }
 
+/* Is the map of a type whose members this function shows?  InvalidOid: its subscripts do. */
+static bool
+shows_member(const Search *s, const Var *map, Oid function)
+{
+	if (map->varattno <= 0 || map->varattno > s->wrel->natts)
+		return false;
+	if (s->wrel->columns[map->varattno - 1].hstore)
+		return !OidIsValid(function) || wc_hstore_is_function(function, getBaseType(map->vartype), "hstore_fetchval");
+	return map->vartype == JSONBOID &&
+		(!OidIsValid(function) || function == F_JSONB_OBJECT_FIELD || function == F_JSONB_OBJECT_FIELD_TEXT);
+}
+
 /* Is the expression one member of a map of ours? */
 static bool
 is_member(const Search *s, Node *node, Var **map, Node **key)
 {
+	Oid			function = InvalidOid;
 	Node	   *from = NULL;
 
 	*key = NULL;
@@ -51,8 +67,7 @@ is_member(const Search *s, Node *node, Var **map, Node **key)
 		OpExpr	   *op = (OpExpr *) node;
 
 		set_opfuncid(op);
-		if (op->opfuncid != F_JSONB_OBJECT_FIELD && op->opfuncid != F_JSONB_OBJECT_FIELD_TEXT)
-			return false;
+		function = op->opfuncid;
 		from = linitial(op->args);
 		*key = lsecond(op->args);
 	}
@@ -65,7 +80,7 @@ is_member(const Search *s, Node *node, Var **map, Node **key)
 		from = (Node *) ref->refexpr;
 		*key = linitial(ref->refupperindexpr);
 	}
-	if (!is_ours(s, from) || ((Var *) from)->varattno <= 0 || ((Var *) from)->vartype != JSONBOID || !is_key(*key))
+	if (!is_ours(s, from) || !is_key(*key) || !shows_member(s, (Var *) from, function))
 		return false;
 	*map = (Var *) from;
 	return true;
@@ -109,7 +124,7 @@ search_walker(Node *node, void *context)
 static bool
 is_map(const WcRelColumn *column)
 {
-	return (column->role == WC_ROLE_MAP || column->role == WC_ROLE_PREFIX_MAP) && !column->hstore;
+	return column->role == WC_ROLE_MAP || column->role == WC_ROLE_PREFIX_MAP;
 }
 
 /* May a map of rel be read in part?  Rows that are written or locked are needed whole; a member of an
@@ -124,7 +139,7 @@ may_search(PlannerInfo *root, RelOptInfo *rel, const WcRelation *wrel)
 List *
 wc_map_keys_find(PlannerInfo *root, RelOptInfo *rel, const WcRelation *wrel, const Bitmapset *attrs)
 {
-	Search		s = {.varno = rel->relid};
+	Search		s = {.wrel = wrel,.varno = rel->relid};
 	List	   *found = NIL;
 	int			att = -1;
 

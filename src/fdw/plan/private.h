@@ -13,6 +13,7 @@
 #include "nodes/bitmapset.h"
 #include "nodes/primnodes.h"
 
+#include "fdw/condition/member.h"
 #include "model/aggregation.h"
 
 /* The state that a scan returns for an aggregate: the transition state that PostgreSQL's partial aggregate
@@ -31,6 +32,7 @@ typedef struct WcAggregatePlan
 	WcAggregateKind kind;
 	int			att;			/* attnum - 1; ROWS: -1 */
 	WcStateKind state;
+	WcMember	member;			/* if qualifier.len > 0: the member of att, a map; not in the encoded plan (grouped.c) */
 } WcAggregatePlan;
 
 typedef struct WcScanPlan
@@ -59,8 +61,8 @@ typedef struct WcScanPlan
 	int			ndecided_barriers;	/* the same of fdw_recheck_quals */
 	bool		grouped;		/* rows are groups of rows (aggregate.h) */
 	bool		groups_ordered; /* groups come in the order of their columns */
-	List	   *groups;			/* integers: attnum - 1 of the columns that make groups */
-	List	   *aggregates;		/* each (kind, att, state), see WcAggregatePlan; in the tuple after the columns */
+	List	   *groups;			/* integers: attnum - 1 of the columns that make groups; of members of maps the place in the tuple, from 0 */
+	List	   *aggregates;		/* each (kind, att, state), see WcAggregatePlan; in the tuple after the columns, before members */
 	int			distinct_parts;	/* of the rows with the same so many first parts of the key one is enough; 0: all are wanted */
 	bool		alone;			/* the query reads nothing but this table: it has no other, and no functions that could read one */
 	int			lookahead;		/* number of the node that knows the next keys (lookahead.h); -1: none */

@@ -287,7 +287,7 @@ wc_reader_place_filter(const WcReader *reader, WcFilter *filter, const List *mem
 		{
 			const WcMember *member = list_nth(members, (int) (filtered->column - natts));
 
-			filtered->column = find_position(reader, reader->wrel->columns[member->att].family, member->qualifier);
+			filtered->column = wc_reader_member_position(reader, member->att, member->qualifier);
 		}
 	}
 }
@@ -296,6 +296,12 @@ uint32
 wc_reader_position(const WcReader *reader, int att)
 {
 	return find_position(reader, reader->wrel->columns[att].family, reader->wrel->columns[att].qualifier);
+}
+
+uint32
+wc_reader_member_position(const WcReader *reader, int att, WcSlice qualifier)
+{
+	return find_position(reader, reader->wrel->columns[att].family, qualifier);
 }
 
 void

@@ -41,6 +41,9 @@ extern uint32 wc_reader_position(const WcReader *reader, int att);
 /* Sets all fields of a Scan except ranges, order and limits; memory that the Scan points to belongs to the reader. */
 extern void wc_reader_describe(const WcReader *reader, WcScan *scan);
 
+/* The same of a wanted member of a map. */
+extern uint32 wc_reader_member_position(const WcReader *reader, int att, WcSlice qualifier);
+
 /* Layout 'cell': sets the columns to read (ncolumns 0: all); they must live until the scan is read. */
 extern void wc_reader_select(WcReader *reader, WcColumn *columns, uint32 ncolumns);
 

@@ -16,6 +16,7 @@
 #include "fdw/plan/mapkeys.h"
 #include "fdw/plan/private.h"
 #include "fdw/scan/explainrange.h"
+#include "fdw/scan/grouped.h"
 #include "fdw/row/reader.h"
 #include "fdw/scan/scan.h"
 
@@ -141,14 +142,15 @@ static void
 explain_filter(const WcExplained *shown, ForeignScanState *node, ExplainState *es)
 {
 	bool		embedded = wc_client_store_is_embedded(shown->wrel->store);
+	List	   *filters = wc_grouped_spell_out(castNode(ForeignScan, node->ss.ps.plan), shown->plan->filters);
 	WcClientScanStats stats;
 
-	if (shown->plan->filters == NIL)
+	if (filters == NIL)
 		return;
 	if (!embedded)
 		explain_hbase_filter(shown, castNode(ForeignScan, node->ss.ps.plan), es);
 	ExplainPropertyText(embedded ? "Engine Filter" : "Session Filter",
-						wc_explained_deparse(shown, (Node *) make_ands_explicit(shown->plan->filters)), es);
+						wc_explained_deparse(shown, (Node *) make_ands_explicit(filters)), es);
 	if (es->analyze && wc_scan_state_stats(node, &stats) && node->ss.ps.instrument->nloops > 0)
 		ExplainPropertyFloat(embedded ? "Rows Removed by Engine Filter" : "Rows Removed by Session Filter", NULL,
 							 (double) stats.rows_filtered / node->ss.ps.instrument->nloops, 0, es);

@@ -4,7 +4,9 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "executor/executor.h"
 #include "libpq/pqformat.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
@@ -12,8 +14,17 @@
 #include "fdw/condition/filter.h"
 #include "fdw/relation/keycontent.h"
 #include "fdw/scan/grouped.h"
+#include "fdw/scan/scan.h"
 
 __extension__ typedef __int128 Sum;
+
+/* A member of a map that is grouped, or an aggregate's argument. */
+typedef struct MemberInput
+{
+	WcMember	member;
+	WcCodec    *codec;
+	ExprState  *value;			/* of a row that is in no group */
+} MemberInput;
 
 struct WcGrouped
 {
@@ -21,8 +32,13 @@ struct WcGrouped
 	const WcScanPlan *plan;
 	int			naggregates;
 	WcAggregatePlan *aggregates;
+	MemberInput **inputs;		/* [naggregates]; NULL: a column, or nothing */
 	int			ngroups;
-	int		   *groups;			/* attnum - 1 */
+	int		   *groups;			/* places in the tuple: of a column attnum - 1 */
+	MemberInput **members;		/* [ngroups]; NULL: a column */
+	int			nplaces;		/* of the tuple: columns, aggregates, members that are grouped */
+	ExprContext *econtext;		/* this and the next one: for values of members, of rows that are in no group; NULL: there are no members */
+	TupleTableSlot *row;
 	Bitmapset  *group_keys;		/* the groups' columns that are parts of the row key */
 	WcSlice		keys;			/* the key check that the engine needs */
 	WcCodecWhere where;
@@ -31,6 +47,13 @@ struct WcGrouped
 };
 
 /* --- making ---------------------------------------------------------------------- */
+
+/* Is the n-th column of the groups a part of the row key? */
+static bool
+is_in_key(const WcGrouped *grouped, int n)
+{
+	return grouped->members[n] == NULL && wc_filter_in_key(grouped->wrel, grouped->groups[n]);
+}
 
 /* The key check by which the engine finds the used parts of the row key. */
 static WcSlice
@@ -42,7 +65,7 @@ key_check(const WcGrouped *grouped, WcBuf *scratch)
 
 	for (int i = 0; i < grouped->ngroups; i++)
 	{
-		if (wc_filter_in_key(wrel, grouped->groups[i]))
+		if (is_in_key(grouped, i))
 			parts = bms_add_member(parts, wrel->columns[grouped->groups[i]].key_no);
 	}
 	for (int i = 0; i < grouped->naggregates; i++)
@@ -61,8 +84,75 @@ key_check(const WcGrouped *grouped, WcBuf *scratch)
 	return wc_slice(copy, scratch->len);
 }
 
+/* In place of what PostgreSQL has replaced by places of the tuple behind the columns, members of maps: the expressions there. */
+static Node *
+spell_out(Node *node, void *scan_tlist)
+{
+	const Var  *var = (const Var *) node;
+
+	if (node == NULL)
+		return NULL;
+	if (!IsA(node, Var))
+		return expression_tree_mutator(node, spell_out, scan_tlist);
+	if (var->varno == INDEX_VAR)
+	{
+		const TargetEntry *entry = list_nth_node(TargetEntry, scan_tlist, var->varattno - 1);
+
+		if (IsA(entry->expr, Var))
+			return copyObject(node);
+		return spell_out((Node *) entry->expr, scan_tlist);
+	}
+	/* of an expression of the tuple */
+	node = copyObject(node);
+	((Var *) node)->varno = INDEX_VAR;
+	return node;
+}
+
+List *
+wc_grouped_spell_out(const ForeignScan *scan, List *exprs)
+{
+	return scan->fdw_scan_tlist == NIL ? exprs : (List *) spell_out((Node *) exprs, scan->fdw_scan_tlist);
+}
+
+static MemberInput *
+make_member(WcGrouped *grouped, ForeignScanState *node, Expr *expr)
+{
+	const ForeignScan *scan = castNode(ForeignScan, node->ss.ps.plan);
+	MemberInput *input = palloc0(sizeof(MemberInput));
+	Node	   *spelled = spell_out((Node *) expr, scan->fdw_scan_tlist);
+	Node	   *matched = spelled;
+
+	while (IsA(matched, RelabelType))
+		matched = (Node *) ((RelabelType *) matched)->arg;
+	if (!wc_member_match(grouped->wrel, wc_scan_varno(scan), matched, &input->member))
+		elog(ERROR, "foreign table \"%s\" has groups of an expression that is no member of a map", grouped->wrel->relname);
+	input->codec = wc_member_codec(grouped->wrel, &input->member);
+	input->value = ExecInitExpr((Expr *) spelled, &node->ss.ps);
+	if (grouped->row == NULL)
+	{
+		grouped->econtext = node->ss.ps.ps_ExprContext;
+		grouped->row = MakeSingleTupleTableSlot(node->ss.ss_ScanTupleSlot->tts_tupleDescriptor, &TTSOpsVirtual);
+	}
+	return input;
+}
+
+/* The expression at a place of the scan's tuple, from 0. */
+static Expr *
+expr_at(const ForeignScanState *node, int place)
+{
+	return list_nth_node(TargetEntry, castNode(ForeignScan, node->ss.ps.plan)->fdw_scan_tlist, place)->expr;
+}
+
+/* Is the aggregate's argument a member of a map, and not a column? */
+static bool
+is_of_member(const WcRelation *wrel, const WcAggregatePlan *aggregate)
+{
+	return aggregate->att >= 0 &&
+		(wrel->columns[aggregate->att].role == WC_ROLE_MAP || wrel->columns[aggregate->att].role == WC_ROLE_PREFIX_MAP);
+}
+
 WcGrouped *
-wc_grouped_create(WcRelation *wrel, const WcScanPlan *plan, WcBuf *scratch)
+wc_grouped_create(WcRelation *wrel, const WcScanPlan *plan, ForeignScanState *node, WcBuf *scratch)
 {
 	WcGrouped  *grouped;
 	ListCell   *lc;
@@ -74,14 +164,33 @@ wc_grouped_create(WcRelation *wrel, const WcScanPlan *plan, WcBuf *scratch)
 	grouped->plan = plan;
 	grouped->where.table = wrel->relname;
 	grouped->aggregates = palloc0(sizeof(WcAggregatePlan) * (list_length(plan->aggregates) + 1));
+	grouped->inputs = palloc0(sizeof(MemberInput *) * (list_length(plan->aggregates) + 1));
 	foreach(lc, plan->aggregates)
-		grouped->aggregates[grouped->naggregates++] = wc_scan_plan_aggregate(lfirst(lc));
+	{
+		WcAggregatePlan *aggregate = &grouped->aggregates[grouped->naggregates];
+		const Aggref *aggref = (const Aggref *) expr_at(node, wrel->natts + grouped->naggregates);
+
+		*aggregate = wc_scan_plan_aggregate(lfirst(lc));
+		if (is_of_member(wrel, aggregate))
+			grouped->inputs[grouped->naggregates] = make_member(grouped, node, linitial_node(TargetEntry, aggref->args)->expr);
+		grouped->naggregates++;
+	}
+	grouped->nplaces = wrel->natts + grouped->naggregates;
 	grouped->groups = palloc0(sizeof(int) * (list_length(plan->groups) + 1));
+	grouped->members = palloc0(sizeof(MemberInput *) * (list_length(plan->groups) + 1));
 	foreach(lc, plan->groups)
 	{
-		grouped->groups[grouped->ngroups++] = lfirst_int(lc);
-		if (wc_filter_in_key(wrel, lfirst_int(lc)))
-			grouped->group_keys = bms_add_member(grouped->group_keys, lfirst_int(lc));
+		int			place = lfirst_int(lc);
+		int			n = grouped->ngroups++;
+
+		grouped->groups[n] = place;
+		if (place >= wrel->natts)
+		{
+			grouped->members[n] = make_member(grouped, node, expr_at(node, place));
+			grouped->nplaces++;
+		}
+		else if (is_in_key(grouped, n))
+			grouped->group_keys = bms_add_member(grouped->group_keys, place);
 	}
 	grouped->keys = key_check(grouped, scratch);
 	grouped->key_values = palloc(sizeof(Datum) * wrel->natts);
@@ -89,13 +198,27 @@ wc_grouped_create(WcRelation *wrel, const WcScanPlan *plan, WcBuf *scratch)
 	return grouped;
 }
 
-/* Describes how the engine reads the column's bytes. */
+static uint32
+position_of(const WcReader *reader, const MemberInput *input)
+{
+	return wc_reader_member_position(reader, input->member.att, input->member.qualifier);
+}
+
+/* Describes how the engine reads the bytes of the n-th aggregate's argument. */
 static WcFilterColumn
-describe_column(const WcGrouped *grouped, const WcReader *reader, const WcAggregatePlan *aggregate)
+describe_column(const WcGrouped *grouped, const WcReader *reader, int n)
 {
 	WcRelation *wrel = grouped->wrel;
-	WcFilterColumn column = wc_form_of_column(wrel, aggregate->att).column;
+	const WcAggregatePlan *aggregate = &grouped->aggregates[n];
+	WcFilterColumn column;
 
+	if (grouped->inputs[n] != NULL)
+	{
+		column = wc_form_of_cell(grouped->inputs[n]->codec).column;
+		column.column = position_of(reader, grouped->inputs[n]);
+		return column;
+	}
+	column = wc_form_of_column(wrel, aggregate->att).column;
 	if (column.in_key)
 		column.column = (uint32) wrel->columns[aggregate->att].key_no;
 	else
@@ -117,9 +240,12 @@ wc_grouped_describe(const WcGrouped *grouped, const WcReader *reader)
 	{
 		WcGroupColumn *group = &aggregation->groups[i];
 
-		group->in_key = wc_filter_in_key(grouped->wrel, grouped->groups[i]);
-		group->column = group->in_key ? (uint32) grouped->wrel->columns[grouped->groups[i]].key_no :
-			wc_reader_position(reader, grouped->groups[i]);
+		group->in_key = is_in_key(grouped, i);
+		if (grouped->members[i] != NULL)
+			group->column = position_of(reader, grouped->members[i]);
+		else
+			group->column = group->in_key ? (uint32) grouped->wrel->columns[grouped->groups[i]].key_no :
+				wc_reader_position(reader, grouped->groups[i]);
 	}
 	aggregation->naggregates = (uint32) grouped->naggregates;
 	aggregation->aggregates = palloc0(sizeof(WcAggregate) * (grouped->naggregates + 1));
@@ -127,7 +253,7 @@ wc_grouped_describe(const WcGrouped *grouped, const WcReader *reader)
 	{
 		aggregation->aggregates[i].kind = (uint8) grouped->aggregates[i].kind;
 		if (grouped->aggregates[i].att >= 0)
-			aggregation->aggregates[i].column = describe_column(grouped, reader, &grouped->aggregates[i]);
+			aggregation->aggregates[i].column = describe_column(grouped, reader, i);
 	}
 	aggregation->keys = grouped->keys;
 	return aggregation;
@@ -186,15 +312,65 @@ sum_state(WcStateKind kind, int64 count, Sum sum)
 
 /* --- rows that are in no group ------------------------------------------------------ */
 
-/* Sets the transition states of a tuple of one row. */
+/* Makes the members' values of this row. */
+static void
+begin_members(const WcGrouped *grouped, const Datum *values, const bool *isnull)
+{
+	if (grouped->row == NULL)
+		return;
+	ExecClearTuple(grouped->row);
+	memset(grouped->row->tts_isnull, true, sizeof(bool) * grouped->nplaces);
+	memcpy(grouped->row->tts_values, values, sizeof(Datum) * grouped->wrel->natts);
+	memcpy(grouped->row->tts_isnull, isnull, sizeof(bool) * grouped->wrel->natts);
+	ExecStoreVirtualTuple(grouped->row);
+}
+
+static Datum
+member_value(const WcGrouped *grouped, const MemberInput *input, bool *isnull)
+{
+	TupleTableSlot *scanned = grouped->econtext->ecxt_scantuple;
+	Datum		value;
+
+	grouped->econtext->ecxt_scantuple = grouped->row;
+	value = ExecEvalExpr(input->value, grouped->econtext, isnull);
+	grouped->econtext->ecxt_scantuple = scanned;
+	return value;
+}
+
+static WcCodec *
+input_codec(const WcGrouped *grouped, int n)
+{
+	return grouped->inputs[n] != NULL ? grouped->inputs[n]->codec : wc_filter_codec(grouped->wrel, grouped->aggregates[n].att);
+}
+
+/* Sets the members that are grouped, and the transition states, of a tuple of one row. */
 static void
 set_row_states(const WcGrouped *grouped, Datum *values, bool *isnull)
 {
+	begin_members(grouped, values, isnull);
+	for (int i = 0; i < grouped->ngroups; i++)
+	{
+		int			at = grouped->groups[i];
+
+		if (grouped->members[i] != NULL)
+			values[at] = member_value(grouped, grouped->members[i], &isnull[at]);
+	}
 	for (int i = 0; i < grouped->naggregates; i++)
 	{
 		const WcAggregatePlan *aggregate = &grouped->aggregates[i];
 		int			at = grouped->wrel->natts + i;
-		bool		present = aggregate->att < 0 || !isnull[aggregate->att];
+		Datum		value = (Datum) 0;
+		bool		null = false;
+		bool		present;
+
+		if (grouped->inputs[i] != NULL)
+			value = member_value(grouped, grouped->inputs[i], &null);
+		else if (aggregate->att >= 0)
+		{
+			value = values[aggregate->att];
+			null = isnull[aggregate->att];
+		}
+		present = !null;
 
 		isnull[at] = !present && aggregate->state != WC_STATE_COUNT;
 		if (aggregate->state == WC_STATE_COUNT)
@@ -202,11 +378,9 @@ set_row_states(const WcGrouped *grouped, Datum *values, bool *isnull)
 		else if (isnull[at])
 			values[at] = (Datum) 0;
 		else if (aggregate->state == WC_STATE_VALUE)
-			values[at] = values[aggregate->att];
+			values[at] = value;
 		else
-			values[at] = sum_state(aggregate->state, 1,
-								   wc_integer_of(wc_filter_codec(grouped->wrel, aggregate->att)->spec.type,
-											  values[aggregate->att]));
+			values[at] = sum_state(aggregate->state, 1, wc_integer_of(input_codec(grouped, i)->spec.type, value));
 	}
 }
 
@@ -233,18 +407,20 @@ value_in_key(WcGrouped *grouped, int att, WcSlice row)
 	return grouped->key_values[att];
 }
 
+/* The n-th aggregate's state. */
 static Datum
-group_state(WcGrouped *grouped, const WcAggregatePlan *aggregate, WcSlice bytes)
+group_state(WcGrouped *grouped, int n, WcSlice bytes)
 {
+	const WcAggregatePlan *aggregate = &grouped->aggregates[n];
 	WcDecoder	d = wc_decoder(bytes);
 	uint64		count;
 	Sum			sum = 0;
 
 	if (aggregate->state == WC_STATE_VALUE)
 	{
-		if (wc_filter_in_key(grouped->wrel, aggregate->att))
+		if (grouped->inputs[n] == NULL && wc_filter_in_key(grouped->wrel, aggregate->att))
 			return value_in_key(grouped, aggregate->att, bytes);
-		return wc_codec_decode(wc_filter_codec(grouped->wrel, aggregate->att), bytes, &grouped->where);
+		return wc_codec_decode(input_codec(grouped, n), bytes, &grouped->where);
 	}
 	count = wc_decode_varint(&d);
 	if (wc_aggregate_sums((uint8) aggregate->kind))
@@ -267,7 +443,7 @@ set_group(WcGrouped *grouped, WcClientScan *scan, WcSlice row, Datum *values, bo
 	WcCell		cell;
 	uint32		colno;
 
-	memset(isnull, true, sizeof(bool) * (natts + grouped->naggregates));
+	memset(isnull, true, sizeof(bool) * grouped->nplaces);
 	grouped->where.row = row;
 	if (grouped->group_keys != NULL)
 		wc_relation_decode_key(grouped->wrel, &grouped->where, grouped->group_keys, values, isnull);
@@ -281,15 +457,17 @@ set_group(WcGrouped *grouped, WcClientScan *scan, WcSlice row, Datum *values, bo
 	{
 		if (colno < (uint32) grouped->naggregates)
 		{
-			values[natts + colno] = group_state(grouped, &grouped->aggregates[colno], cell.value);
+			values[natts + colno] = group_state(grouped, (int) colno, cell.value);
 			isnull[natts + colno] = false;
 		}
 		else if (colno < (uint32) (grouped->naggregates + grouped->ngroups))
 		{
-			int			att = grouped->groups[colno - (uint32) grouped->naggregates];
+			uint32		n = colno - (uint32) grouped->naggregates;
+			int			at = grouped->groups[n];
+					WcCodec    *codec = grouped->members[n] != NULL ? grouped->members[n]->codec : wc_filter_codec(grouped->wrel, at);
 
-			values[att] = wc_codec_decode(wc_filter_codec(grouped->wrel, att), cell.value, &grouped->where);
-			isnull[att] = false;
+			values[at] = wc_codec_decode(codec, cell.value, &grouped->where);
+			isnull[at] = false;
 		}
 		else
 			bad_state(grouped);

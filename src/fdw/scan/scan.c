@@ -108,7 +108,7 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 	wc_scan_plan_decode(plan->fdw_private, plan->fdw_exprs, &state->plan);
 
 	wc_scan_prepare_conditions(state, node);
-	state->grouped = wc_grouped_create(state->resources.wrel, &state->plan, &state->resources.scratch);
+	state->grouped = wc_grouped_create(state->resources.wrel, &state->plan, node, &state->resources.scratch);
 	state->keeps_none = state->grouped != NULL;
 
 	/* changed rows need all cells: a row that moves to another key would lose a cell that does not decode */

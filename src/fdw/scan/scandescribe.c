@@ -52,6 +52,7 @@ prepare_filter(WcScanState *state, ForeignScanState *node, Index relid)
 	state->filter.exact = true;
 	if (state->plan.filters == NIL)
 		return;
+	state->plan.filters = wc_grouped_spell_out(castNode(ForeignScan, node->ss.ps.plan), state->plan.filters);
 	state->maker = wc_filter_maker_create(state->resources.wrel, relid, state->plan.filters, &node->ss.ps);
 	pull_varattnos((Node *) state->plan.filters, relid, &attrs);
 	while ((x = bms_next_member(attrs, x)) >= 0)

@@ -15,6 +15,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/rel.h"
 
+#include "fdw/scan/grouped.h"
 #include "fdw/scan/scan.h"
 #include "fdw/scan/scangate.h"
 
@@ -124,7 +125,7 @@ wc_scangate_create(ForeignScanState *node, const WcScanPlan *plan)
 {
 	ForeignScan *fscan = castNode(ForeignScan, node->ss.ps.plan);
 	List	   *local = list_copy_head(fscan->scan.plan.qual, plan->nbarriers);
-	List	   *decided = list_copy_head(fscan->fdw_recheck_quals, plan->ndecided_barriers);
+	List	   *decided = wc_grouped_spell_out(fscan, list_copy_head(fscan->fdw_recheck_quals, plan->ndecided_barriers));
 	WcScanGate *gate;
 	ListCell   *lc;
 
