@@ -31,6 +31,8 @@
 #define WC_REGEX_MEMORY_MAX		(20 * 1024)			/* and its memory, in KiB */
 #define WC_AGGREGATES_MAX		1000				/* aggregates of a scan, and columns it groups by; beyond, backends do it */
 #define WC_SUM_DIGITS_MAX		18					/* of a number that is written in digits and added up in the engine */
+#define WC_SUM_WHOLE_MAX		16					/* of a number with digits behind the point: before it, */
+#define WC_SUM_SCALE			20					/* and behind it; the sum has so many */
 #define WC_GROUPS_BYTES_MAX		(1024 * 1024)		/* groups that a scan has at once; then it sends them and begins anew */
 #define WC_SCANNERS_MAX			65536				/* open scanners of one session */
 #define WC_SCANS_AHEAD_MAX		64					/* a session opens at most so many scans before their rows are wanted */

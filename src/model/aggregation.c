@@ -26,7 +26,10 @@ aggregate_check(const WcAggregate *a, uint32_t ncolumns, bool has_keys, WcError 
 	status = wc_filter_column_check(c, ncolumns, has_keys, err);
 	if (status != WC_OK)
 		return status;
-	if ((a->kind == WC_AGGREGATE_SUM && c->form != WC_FORM_SIGNED &&
+	if ((wc_aggregate_sums_floats(a->kind) && (c->form != WC_FORM_FLOAT || (c->width != 4 && c->width != 8))) ||
+		(a->kind == WC_AGGREGATE_SUM_SINGLE && c->width != 4) ||
+		(a->kind == WC_AGGREGATE_SUM_DECIMAL && c->form != WC_FORM_DECIMAL) ||
+		(a->kind == WC_AGGREGATE_SUM && c->form != WC_FORM_SIGNED &&
 		 (c->form != WC_FORM_DECIMAL || c->scale != 0 || c->most == 0 || c->most > WC_SUM_DIGITS_MAX)) ||
 		(a->kind == WC_AGGREGATE_SUM_ORDERED &&
 		 (c->form != WC_FORM_BYTES || (c->width != 2 && c->width != 4 && c->width != 8))))
@@ -55,6 +58,17 @@ wc_aggregation_check(const WcAggregation *aggregation, uint32_t ncolumns, WcErro
 	for (uint32_t i = 0; i < aggregation->naggregates && status == WC_OK; i++)
 		status = aggregate_check(&aggregation->aggregates[i], ncolumns, has_keys, err);
 	return status;
+}
+
+bool
+wc_aggregation_needs_order(const WcAggregation *aggregation)
+{
+	for (uint32_t i = 0; i < aggregation->naggregates; i++)
+	{
+		if (wc_aggregate_sums_floats(aggregation->aggregates[i].kind))
+			return true;
+	}
+	return false;
 }
 
 /* --- bytes ------------------------------------------------------------------------ */

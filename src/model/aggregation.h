@@ -23,10 +23,13 @@ typedef enum WcAggregateKind
 	WC_AGGREGATE_MIN = 2,		/* the value with the least key (wc_filter_key); of equal ones the last */
 	WC_AGGREGATE_MAX = 3,
 	WC_AGGREGATE_SUM = 4,		/* forms SIGNED, and DECIMAL of whole numbers */
-	WC_AGGREGATE_SUM_ORDERED = 5	/* two's complement with the first bit inverted; form BYTES, width 2, 4, 8 */
+	WC_AGGREGATE_SUM_ORDERED = 5,	/* two's complement with the first bit inverted; form BYTES, width 2, 4, 8 */
+	WC_AGGREGATE_SUM_DECIMAL = 6,	/* form DECIMAL, with at most WC_SUM_WHOLE_MAX digits before the point and WC_SUM_SCALE behind it */
+	WC_AGGREGATE_SUM_DOUBLE = 7,	/* form FLOAT, in double precision, and the sum of the squares of the deviations from the mean */
+	WC_AGGREGATE_SUM_SINGLE = 8		/* form FLOAT, width 4, in single precision */
 } WcAggregateKind;
 
-#define WC_AGGREGATE_KIND_LAST WC_AGGREGATE_SUM_ORDERED
+#define WC_AGGREGATE_KIND_LAST WC_AGGREGATE_SUM_SINGLE
 
 typedef struct WcAggregate
 {
@@ -50,14 +53,34 @@ typedef struct WcAggregation
 	WcSlice		keys;			/* an encoded WcKeyCheck (rowkey/keycheck.h); empty: keys are not checked */
 } WcAggregation;
 
-/* The state of a sum: how many values there were, and their sum in two's complement. */
+/*
+ * The state of a sum, behind the number of values: of integers, and of decimal numbers in units of the last of WC_SUM_SCALE places, 16
+ * bytes in two's complement; of decimal numbers then the greatest number of places that one had, 1 byte.  Of floats: sum, squares, 8
+ * bytes each, WcFloatSumFlags, 1 byte.
+ */
 #define WC_SUM_BYTES 16
 
+typedef enum WcFloatSumFlags
+{
+	WC_SUM_OVERFLOW = 0x01,		/* the sum of finite values has become infinite */
+	WC_SQUARES_OVERFLOW = 0x02	/* the squares have, and the sum has not */
+} WcFloatSumFlags;
+
 static inline bool
-wc_aggregate_sums(uint8_t kind)
+wc_aggregate_sums_integers(uint8_t kind)
 {
 	return kind == WC_AGGREGATE_SUM || kind == WC_AGGREGATE_SUM_ORDERED;
 }
+
+/* Their sums depend on the order in which values are added up. */
+static inline bool
+wc_aggregate_sums_floats(uint8_t kind)
+{
+	return kind == WC_AGGREGATE_SUM_DOUBLE || kind == WC_AGGREGATE_SUM_SINGLE;
+}
+
+/* Is that so of any aggregate? */
+extern bool wc_aggregation_needs_order(const WcAggregation *aggregation);
 
 /* Limits, columns among the Scan's first ncolumns (which of them are exact is for the caller
  * to check), forms that the kinds can work with. */

@@ -509,6 +509,140 @@ test_wide_sums(void **state)
 	wc_arena_free(&arena);
 }
 
+__extension__ typedef __int128 Sum;
+__extension__ typedef unsigned __int128 Unsigned;
+
+/* Reads a scan whose only aggregate is a sum: the sum of all groups, in the units of the last place, and the number of values. */
+static Sum
+read_decimal_sum(Kit *kit, const Case *c, uint64_t *values, int *groups, int *undecided, int *scale)
+{
+	WcReadPoint at = kit_point(kit, false);
+	WcBuf		bytes = WC_BUF_INIT;
+	Sum			total = 0;
+	WcScanner  *scanner;
+	WcStatus	status;
+
+	*values = 0;
+	*groups = *undecided = *scale = 0;
+	assert_ok(kit, wc_scanner_open(wc_engine_storage(kit->engine), &c->scan, &at, &scanner, &kit->err));
+	do
+	{
+		WcBlockReader r;
+		WcSlice		row;
+		WcCell		cell;
+		uint32_t	colno;
+		WcBlockEntry entry;
+
+		bytes.len = 0;
+		status = wc_scanner_next(scanner, &bytes, WC_BLOCK_MAX, 0, &kit->err);
+		assert_ok(kit, wc_block_open(&r, wc_buf_slice(&bytes), &kit->err));
+		while ((entry = wc_block_next(&r, &row, &cell, &colno)) == WC_BLOCK_ROW || entry == WC_BLOCK_CELL)
+		{
+			WcDecoder	d = wc_decoder(cell.value);
+			uint64_t	high;
+
+			if (entry == WC_BLOCK_ROW)
+				*(r.undecided ? undecided : groups) += 1;
+			if (entry == WC_BLOCK_ROW || r.undecided)
+				continue;
+			*values += wc_decode_varint(&d);
+			high = wc_decode_u64(&d);
+			total += (Sum) ((Unsigned) high << 64 | wc_decode_u64(&d));
+			*scale = wc_decode_u8(&d) > *scale ? d.p[-1] : *scale;
+			assert_true(wc_decoder_done(&d));
+		}
+		assert_int_equal(entry, WC_BLOCK_DONE);
+	} while (status == WC_OK);
+	assert_int_equal(status, WC_END);
+	wc_scanner_close(scanner);
+	wc_buf_free(&bytes);
+	return total;
+}
+
+static void
+decimal_sums_are_exact(void **state)
+{
+	static const char *const added[] = {
+		"1.50", "-0.25", "007", "0", "-0.00", "0.00000000000000000001", "9999999999999999.99999999999999999999", "-9999999999999999"
+	};
+	static const char *const not_added[] = {
+		"", "-", ".5", "5.", "+1", " 1", "1 ", "1e2", "NaN", "Infinity", "10000000000000000", "0.000000000000000000001", "1.2.3", "--1"
+	};
+	Sum			unit = 1;
+	Kit			kit;
+	Case		c;
+	WcRange		range;
+	uint64_t	values;
+	int			groups,
+				undecided,
+				scale;
+	char		key[8];
+
+	for (int i = 0; i < WC_SUM_SCALE; i++)
+		unit *= 10;
+	EACH_PACKING(p)
+	{
+		kit_open(&kit);
+		kit_create(&kit, "t", *p, 1);
+		for (size_t i = 0; i < sizeof(added) / sizeof(*added); i++)
+		{
+			snprintf(key, sizeof(key), "a%zu", i);
+			kit_put(&kit, key, 1, "n", KIT_LATEST, added[i]);
+		}
+		for (size_t i = 0; i < sizeof(not_added) / sizeof(*not_added); i++)
+		{
+			snprintf(key, sizeof(key), "b%zu", i);
+			kit_put(&kit, key, 1, "n", KIT_LATEST, not_added[i]);
+		}
+		kit_commit(&kit);
+		make_case(&c, &kit);
+		c.aggregation.naggregates = 1;
+		c.aggregates[0] = (WcAggregate) {
+			.kind = WC_AGGREGATE_SUM_DECIMAL,.column = {.column = COLUMN_N,.form = WC_FORM_DECIMAL,.scale = UINT32_MAX}
+		};
+		c.scan.aggregation = &c.aggregation;
+		c.scan.ncolumns = 1;
+
+		/* 1.50 - 0.25 + 7 + 1 */
+		assert_true(read_decimal_sum(&kit, &c, &values, &groups, &undecided, &scale) == unit * 37 / 4);
+		assert_int_equal(values, sizeof(added) / sizeof(*added));
+		assert_int_equal(undecided, sizeof(not_added) / sizeof(*not_added));
+		assert_int_equal(scale, 20);
+
+		/* numbers that the column's type would round, or refuse */
+		c.aggregates[0].column.most = 3;
+		c.aggregates[0].column.scale = 2;
+		assert_true(read_decimal_sum(&kit, &c, &values, &groups, &undecided, &scale) == unit * 33 / 4);
+		assert_int_equal(values, 5);
+		assert_int_equal(scale, 2);
+		wc_buf_free(&c.keys);
+
+		/* more than a sum can have: several groups come */
+		for (int i = 0; i < 100; i++)
+		{
+			snprintf(key, sizeof(key), "c%d", i);
+			kit_put(&kit, key, 1, "n", KIT_LATEST, "-9999999999999999.5");
+		}
+		kit_commit(&kit);
+		make_case(&c, &kit);
+		c.aggregation.naggregates = 1;
+		c.aggregates[0] = (WcAggregate) {
+			.kind = WC_AGGREGATE_SUM_DECIMAL,.column = {.column = COLUMN_N,.form = WC_FORM_DECIMAL,.scale = UINT32_MAX}
+		};
+		range = (WcRange) {kit_s("c"), kit_s("d"), true, false};
+		c.scan.nranges = 1;
+		c.scan.ranges = &range;
+		c.scan.aggregation = &c.aggregation;
+		c.scan.ncolumns = 1;
+		assert_true(read_decimal_sum(&kit, &c, &values, &groups, &undecided, &scale) == unit * -INT64_C(999999999999999950));
+		assert_int_equal(values, 100);
+		assert_int_equal(undecided, 0);
+		assert_in_range(groups, 3, 10);
+		wc_buf_free(&c.keys);
+		kit_close(&kit);
+	}
+}
+
 static void
 bad_aggregations_are_refused(void **state)
 {
@@ -541,6 +675,12 @@ bad_aggregations_are_refused(void **state)
 	CHECK(c.aggregates[STATE_SUM].column.most = WC_SUM_DIGITS_MAX + 1, WC_INVALID);
 	CHECK(c.aggregates[STATE_SUM].column.scale = 1, WC_INVALID);
 	CHECK(c.aggregates[STATE_SUM].kind = WC_AGGREGATE_SUM_ORDERED, WC_INVALID);
+	CHECK(c.aggregates[STATE_SUM].kind = WC_AGGREGATE_SUM_DECIMAL, WC_OK);
+	CHECK(c.aggregates[STATE_SUM] = ((WcAggregate) {WC_AGGREGATE_SUM_DECIMAL, {.form = WC_FORM_SIGNED,.width = 8}}), WC_INVALID);
+	CHECK(c.aggregates[STATE_SUM].kind = WC_AGGREGATE_SUM_DOUBLE, WC_INVALID);
+	CHECK(c.aggregates[STATE_SUM] = ((WcAggregate) {WC_AGGREGATE_SUM_DOUBLE, {.form = WC_FORM_FLOAT,.width = 8}}), WC_OK);
+	CHECK(c.aggregates[STATE_SUM] = ((WcAggregate) {WC_AGGREGATE_SUM_DOUBLE, {.form = WC_FORM_FLOAT,.width = 2}}), WC_INVALID);
+	CHECK(c.aggregates[STATE_SUM] = ((WcAggregate) {WC_AGGREGATE_SUM_SINGLE, {.form = WC_FORM_FLOAT,.width = 8}}), WC_INVALID);
 	CHECK((c.aggregation.ngroups = 0, c.aggregation.naggregates = 0), WC_INVALID);
 	CHECK(c.aggregation.naggregates = WC_AGGREGATES_MAX + 1, WC_TOO_LARGE);
 #undef CHECK
@@ -553,6 +693,7 @@ main(void)
 		cmocka_unit_test(test_groups_are_those_of_the_rows),
 		cmocka_unit_test(test_many_groups_come_in_parts),
 		cmocka_unit_test(test_wide_sums),
+		cmocka_unit_test(decimal_sums_are_exact),
 		cmocka_unit_test(bad_aggregations_are_refused),
 	};
 

@@ -81,6 +81,53 @@ find_att(const WcRelation *wrel, Index relid, Node *expr)
 	return wc_filter_in_key(wrel, att) && !wc_keycontent_tells(&wrel->columns[att]) ? -1 : att;
 }
 
+/* Aggregates that need a sum: the type of its values, and the transition state. */
+typedef struct Summed
+{
+	Oid			aggregate;
+	Oid			type;
+	WcStateKind state;
+} Summed;
+
+static const Summed sums[] = {
+	{F_SUM_INT2, INT2OID, WC_STATE_SUM},
+	{F_SUM_INT4, INT4OID, WC_STATE_SUM},
+	{F_AVG_INT2, INT2OID, WC_STATE_COUNT_AND_SUM},
+	{F_AVG_INT4, INT4OID, WC_STATE_COUNT_AND_SUM},
+	{F_SUM_INT8, INT8OID, WC_STATE_NUMERIC},
+	{F_AVG_INT8, INT8OID, WC_STATE_NUMERIC},
+	{F_SUM_NUMERIC, NUMERICOID, WC_STATE_DECIMAL},
+	{F_AVG_NUMERIC, NUMERICOID, WC_STATE_DECIMAL},
+	{F_SUM_FLOAT4, FLOAT4OID, WC_STATE_SINGLE},
+	{F_SUM_FLOAT8, FLOAT8OID, WC_STATE_DOUBLE},
+	{F_AVG_FLOAT4, FLOAT4OID, WC_STATE_DOUBLES},
+	{F_AVG_FLOAT8, FLOAT8OID, WC_STATE_DOUBLES},
+	{F_VAR_POP_FLOAT4, FLOAT4OID, WC_STATE_DOUBLES},
+	{F_VAR_POP_FLOAT8, FLOAT8OID, WC_STATE_DOUBLES},
+	{F_VAR_SAMP_FLOAT4, FLOAT4OID, WC_STATE_DOUBLES},
+	{F_VAR_SAMP_FLOAT8, FLOAT8OID, WC_STATE_DOUBLES},
+	{F_VARIANCE_FLOAT4, FLOAT4OID, WC_STATE_DOUBLES},
+	{F_VARIANCE_FLOAT8, FLOAT8OID, WC_STATE_DOUBLES},
+	{F_STDDEV_POP_FLOAT4, FLOAT4OID, WC_STATE_DOUBLES},
+	{F_STDDEV_POP_FLOAT8, FLOAT8OID, WC_STATE_DOUBLES},
+	{F_STDDEV_SAMP_FLOAT4, FLOAT4OID, WC_STATE_DOUBLES},
+	{F_STDDEV_SAMP_FLOAT8, FLOAT8OID, WC_STATE_DOUBLES},
+	{F_STDDEV_FLOAT4, FLOAT4OID, WC_STATE_DOUBLES},
+	{F_STDDEV_FLOAT8, FLOAT8OID, WC_STATE_DOUBLES}
+};
+
+/* NULL: the aggregate needs no sum. */
+static const Summed *
+find_sum(Oid aggregate)
+{
+	for (int i = 0; i < (int) lengthof(sums); i++)
+	{
+		if (sums[i].aggregate == aggregate)
+			return &sums[i];
+	}
+	return NULL;
+}
+
 /* Is the expression a column, or a member of a map, that the engine can read? */
 static bool
 find_input(const WcRelation *wrel, Index relid, Node *expr, Input *input)
@@ -110,14 +157,30 @@ is_text_member(const WcRelation *wrel, Index relid, Node *expr, WcMember *member
 	return wc_member_match(wrel, relid, expr, member) && member->type == TEXTOID;
 }
 
-/* Can the engine read the integers, and add them up? */
+/* Can the engine read the numbers, and add them up? */
 static bool
-can_sum(const Input *input, Oid type, WcAggregateKind *kind)
+can_sum(const Input *input, const Summed *summed, WcAggregateKind *kind)
 {
-	if (input->codec->spec.type != type || !input->form.order)
+	uint8		form = input->form.column.form;
+
+	if (input->codec->spec.type != summed->type || !input->form.order)
 		return false;
-	*kind = input->form.column.form == WC_FORM_BYTES ? WC_AGGREGATE_SUM_ORDERED : WC_AGGREGATE_SUM;
-	return true;
+	switch (summed->state)
+	{
+		case WC_STATE_DECIMAL:
+			*kind = WC_AGGREGATE_SUM_DECIMAL;
+			return form == WC_FORM_DECIMAL;
+		case WC_STATE_SINGLE:
+			*kind = WC_AGGREGATE_SUM_SINGLE;
+			return form == WC_FORM_FLOAT;
+		case WC_STATE_DOUBLE:
+		case WC_STATE_DOUBLES:
+			*kind = WC_AGGREGATE_SUM_DOUBLE;
+			return form == WC_FORM_FLOAT;
+		default:
+			*kind = form == WC_FORM_BYTES ? WC_AGGREGATE_SUM_ORDERED : WC_AGGREGATE_SUM;
+			return true;
+	}
 }
 
 /* Is the aggregate the least or greatest value by the order of the bytes? */
@@ -143,38 +206,14 @@ is_extreme(const Input *input, const Aggref *aggref, WcAggregateKind *kind)
 		input->form.column.form != WC_FORM_TRIMMED && wc_match_bytes_ordered(value_type, aggref->inputcollid);
 }
 
-/* The type whose sum an aggregate needs, and its transition state; InvalidOid: the aggregate needs no sum. */
-static Oid
-summed_type(Oid aggregate, WcStateKind *state)
-{
-	switch (aggregate)
-	{
-		case F_SUM_INT2:
-		case F_SUM_INT4:
-			*state = WC_STATE_SUM;
-			return aggregate == F_SUM_INT2 ? INT2OID : INT4OID;
-		case F_AVG_INT2:
-		case F_AVG_INT4:
-			*state = WC_STATE_COUNT_AND_SUM;
-			return aggregate == F_AVG_INT2 ? INT2OID : INT4OID;
-		case F_SUM_INT8:
-		case F_AVG_INT8:
-			*state = WC_STATE_NUMERIC;
-			return INT8OID;
-		default:
-			return InvalidOid;
-	}
-}
-
 /* Can the engine compute the aggregate?  Not with DISTINCT, ORDER BY or FILTER. */
 static bool
 match_aggregate(const WcRelation *wrel, Index relid, const Aggref *aggref, WcAggregatePlan *plan)
 {
 	WcAggregateKind kind;
-	WcStateKind state;
+	const Summed *summed;
 	Node	   *arg;
 	Input		input;
-	Oid			summed;
 
 	if (aggref->aggkind != AGGKIND_NORMAL || aggref->aggdistinct != NIL || aggref->aggorder != NIL ||
 		aggref->aggfilter != NULL || aggref->agglevelsup != 0 || aggref->aggvariadic)
@@ -197,11 +236,11 @@ match_aggregate(const WcRelation *wrel, Index relid, const Aggref *aggref, WcAgg
 	plan->kind = WC_AGGREGATE_VALUES;
 	if (aggref->aggfnoid == F_COUNT_ANY)
 		return true;
-	summed = summed_type(aggref->aggfnoid, &state);
-	if (OidIsValid(summed) ? !can_sum(&input, summed, &kind) : !is_extreme(&input, aggref, &kind))
+	summed = find_sum(aggref->aggfnoid);
+	if (summed != NULL ? !can_sum(&input, summed, &kind) : !is_extreme(&input, aggref, &kind))
 		return false;
 	plan->kind = kind;
-	plan->state = OidIsValid(summed) ? state : WC_STATE_VALUE;
+	plan->state = summed != NULL ? summed->state : WC_STATE_VALUE;
 	return true;
 }
 

@@ -24,7 +24,11 @@ typedef enum WcStateKind
 	WC_STATE_VALUE,				/* the column's own type */
 	WC_STATE_SUM,				/* bigint, of smallint and integer */
 	WC_STATE_COUNT_AND_SUM,		/* bigint[2], for averages of these */
-	WC_STATE_NUMERIC			/* bytea as int8_avg_serialize makes it, of bigint */
+	WC_STATE_NUMERIC,			/* bytea as int8_avg_serialize makes it, of bigint */
+	WC_STATE_DECIMAL,			/* bytea as numeric_avg_serialize makes it */
+	WC_STATE_DOUBLE,			/* double precision */
+	WC_STATE_SINGLE,			/* real */
+	WC_STATE_DOUBLES			/* double precision[3]: number, sum, squares of deviations */
 } WcStateKind;
 
 typedef struct WcAggregatePlan

@@ -3,12 +3,16 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "libpq/pqformat.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/float.h"
+#include "utils/fmgrprotos.h"
 #include "utils/numeric.h"
 
 #include "fdw/condition/filter.h"
@@ -262,10 +266,12 @@ wc_grouped_describe(const WcGrouped *grouped, const WcReader *reader)
 /* --- states ------------------------------------------------------------------------ */
 
 #define NUMERIC_BASE 10000
+#define NUMERIC_BASE_DIGITS 4
 
-/* As numericvar_serialize of PostgreSQL: counts and places of 4 bytes, digits to the base of 10,000. */
+/* As numericvar_serialize of PostgreSQL: counts and places of 4 bytes, digits to the base of 10,000.  The sum is in units of
+ * 10,000 ^ -nfraction. */
 static void
-append_numeric(StringInfo out, Sum sum)
+append_numeric(StringInfo out, Sum sum, int nfraction, int scale)
 {
 	bool		negative = sum < 0;
 	int16		digits[12];
@@ -282,14 +288,56 @@ append_numeric(StringInfo out, Sum sum)
 	while (zeros < ndigits && digits[zeros] == 0)
 		zeros++;
 	pq_sendint32(out, ndigits - zeros);
-	pq_sendint32(out, Max(ndigits - 1, 0));
+	pq_sendint32(out, ndigits > 0 ? ndigits - 1 - nfraction : 0);
 	pq_sendint32(out, negative ? 0x4000 : 0);
-	pq_sendint32(out, 0);
+	pq_sendint32(out, scale);
 	for (int i = ndigits - 1; i >= zeros; i--)
 		pq_sendint16(out, digits[i]);
 }
 
-/* The transition state of a sum of `count` values. */
+/* The rest of numeric_avg_serialize. */
+static bytea *
+end_numeric_state(StringInfo out, int scale, int64 nfinite, int64 nnans, int64 ninfinities, int64 nnegative)
+{
+	pq_sendint32(out, scale);
+	pq_sendint64(out, nfinite);	/* numbers with this scale, which only moving aggregates need */
+	pq_sendint64(out, nnans);
+	pq_sendint64(out, ninfinities);
+	pq_sendint64(out, nnegative);
+	return pq_endtypsend(out);
+}
+
+/* The transition state of one number. */
+static Datum
+numeric_state(Datum number)
+{
+	bytea	   *sent = DatumGetByteaPP(DirectFunctionCall1(numeric_send, number));
+	StringInfoData in = {.data = VARDATA_ANY(sent),.len = (int) VARSIZE_ANY_EXHDR(sent)};
+	StringInfoData out;
+	bool		nan = numeric_is_nan(DatumGetNumeric(number));
+	bool		infinite = numeric_is_inf(DatumGetNumeric(number));
+	int			ndigits = pq_getmsgint(&in, 2);
+	int			weight = (int16) pq_getmsgint(&in, 2);
+	int			sign = pq_getmsgint(&in, 2);
+	int			scale = pq_getmsgint(&in, 2);
+
+	pq_begintypsend(&out);
+	pq_sendint64(&out, nan || infinite ? 0 : 1);
+	if (nan || infinite)
+	{
+		append_numeric(&out, 0, 0, 0);
+		return PointerGetDatum(end_numeric_state(&out, 0, 0, nan, infinite && sign == 0xD000, infinite && sign != 0xD000));
+	}
+	pq_sendint32(&out, ndigits);
+	pq_sendint32(&out, weight);
+	pq_sendint32(&out, sign);
+	pq_sendint32(&out, scale);
+	for (int i = 0; i < ndigits; i++)
+		pq_sendint16(&out, pq_getmsgint(&in, 2));
+	return PointerGetDatum(end_numeric_state(&out, scale, 1, 0, 0, 0));
+}
+
+/* The transition state of a sum of `count` integers. */
 static Datum
 sum_state(WcStateKind kind, int64 count, Sum sum)
 {
@@ -303,10 +351,62 @@ sum_state(WcStateKind kind, int64 count, Sum sum)
 		case WC_STATE_NUMERIC:
 			pq_begintypsend(&bytes);
 			pq_sendint64(&bytes, count);
-			append_numeric(&bytes, sum);
+			append_numeric(&bytes, sum, 0, 0);
 			return PointerGetDatum(pq_endtypsend(&bytes));
 		default:
 			return Int64GetDatum((int64) sum);
+	}
+}
+
+/* The same of decimal numbers: in units of the last of WC_SUM_SCALE places, shown with so many. */
+static Datum
+decimal_state(int64 count, Sum sum, int scale)
+{
+	StringInfoData bytes;
+
+	StaticAssertStmt(WC_SUM_SCALE % NUMERIC_BASE_DIGITS == 0, "a sum ends with a digit to this base");
+	pq_begintypsend(&bytes);
+	pq_sendint64(&bytes, count);
+	append_numeric(&bytes, sum, WC_SUM_SCALE / NUMERIC_BASE_DIGITS, scale);
+	return PointerGetDatum(end_numeric_state(&bytes, scale, count, 0, 0, 0));
+}
+
+/* Of floats. */
+static Datum
+float_state(WcStateKind kind, int64 count, double sum, double squares)
+{
+	Datum		three[3] = {Float8GetDatum((double) count), Float8GetDatum(0.0 + sum), Float8GetDatum(squares)};
+
+	switch (kind)
+	{
+		case WC_STATE_SINGLE:
+			return Float4GetDatum((float4) sum);
+		case WC_STATE_DOUBLES:
+			return PointerGetDatum(construct_array(three, 3, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+		default:
+			return Float8GetDatum(sum);
+	}
+}
+
+/* The transition state of one value of this type. */
+static Datum
+value_state(WcStateKind kind, Oid type, Datum value)
+{
+	double		real;
+
+	switch (kind)
+	{
+		case WC_STATE_VALUE:
+			return value;
+		case WC_STATE_DECIMAL:
+			return numeric_state(value);
+		case WC_STATE_DOUBLE:
+		case WC_STATE_SINGLE:
+		case WC_STATE_DOUBLES:
+			real = type == FLOAT4OID ? (double) DatumGetFloat4(value) : DatumGetFloat8(value);
+			return float_state(kind, 1, real, isfinite(real) ? 0 : get_float8_nan());
+		default:
+			return sum_state(kind, 1, wc_integer_of(type, value));
 	}
 }
 
@@ -377,10 +477,8 @@ set_row_states(const WcGrouped *grouped, Datum *values, bool *isnull)
 			values[at] = Int64GetDatum(present ? 1 : 0);
 		else if (isnull[at])
 			values[at] = (Datum) 0;
-		else if (aggregate->state == WC_STATE_VALUE)
-			values[at] = value;
 		else
-			values[at] = sum_state(aggregate->state, 1, wc_integer_of(input_codec(grouped, i)->spec.type, value));
+			values[at] = value_state(aggregate->state, input_codec(grouped, i)->spec.type, value);
 	}
 }
 
@@ -407,6 +505,33 @@ value_in_key(WcGrouped *grouped, int att, WcSlice row)
 	return grouped->key_values[att];
 }
 
+static double
+decode_double(WcDecoder *d)
+{
+	uint64		bits = wc_decode_u64(d);
+	double		real;
+
+	memcpy(&real, &bits, sizeof(real));
+	return real;
+}
+
+/* As PostgreSQL's own transition functions would. */
+static void
+check_float_sum(WcStateKind state, uint8 flags)
+{
+	if ((flags & WC_SUM_OVERFLOW) != 0 || (state == WC_STATE_DOUBLES && (flags & WC_SQUARES_OVERFLOW) != 0))
+		float_overflow_error();
+}
+
+/* Numbers are shown with the places of the column's type, if it says so. */
+static int
+shown_scale(const WcCodec *codec, int scale)
+{
+	int32		typmod = codec->spec.typmod - (int32) VARHDRSZ;
+
+	return typmod < 0 ? scale : ((typmod & 0x7FF) ^ 1024) - 1024;
+}
+
 /* The n-th aggregate's state. */
 static Datum
 group_state(WcGrouped *grouped, int n, WcSlice bytes)
@@ -415,6 +540,10 @@ group_state(WcGrouped *grouped, int n, WcSlice bytes)
 	WcDecoder	d = wc_decoder(bytes);
 	uint64		count;
 	Sum			sum = 0;
+	int			scale = 0;
+	double		real = 0;
+	double		squares = 0;
+	uint8		flags = 0;
 
 	if (aggregate->state == WC_STATE_VALUE)
 	{
@@ -423,17 +552,30 @@ group_state(WcGrouped *grouped, int n, WcSlice bytes)
 		return wc_codec_decode(input_codec(grouped, n), bytes, &grouped->where);
 	}
 	count = wc_decode_varint(&d);
-	if (wc_aggregate_sums((uint8) aggregate->kind))
+	if (wc_aggregate_sums_integers((uint8) aggregate->kind) || aggregate->kind == WC_AGGREGATE_SUM_DECIMAL)
 	{
 		uint64		high = wc_decode_u64(&d);
 
 		sum = (Sum) (((unsigned __int128) high << 64) | wc_decode_u64(&d));
 	}
-	if (!wc_decoder_done(&d) || count > PG_INT64_MAX)
+	if (aggregate->kind == WC_AGGREGATE_SUM_DECIMAL)
+		scale = wc_decode_u8(&d);
+	if (wc_aggregate_sums_floats((uint8) aggregate->kind))
+	{
+		real = decode_double(&d);
+		squares = decode_double(&d);
+		flags = wc_decode_u8(&d);
+	}
+	if (!wc_decoder_done(&d) || count > PG_INT64_MAX || scale > WC_SUM_SCALE)
 		bad_state(grouped);
 	if (aggregate->state == WC_STATE_COUNT)
 		return Int64GetDatum((int64) count);
-	return sum_state(aggregate->state, (int64) count, sum);
+	if (aggregate->state == WC_STATE_DECIMAL)
+		return decimal_state((int64) count, sum, shown_scale(input_codec(grouped, n), scale));
+	if (!wc_aggregate_sums_floats((uint8) aggregate->kind))
+		return sum_state(aggregate->state, (int64) count, sum);
+	check_float_sum(aggregate->state, flags);
+	return float_state(aggregate->state, (int64) count, real, squares);
 }
 
 static void

@@ -7,7 +7,9 @@
  */
 #include "read/scan/groups.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "rowkey/keycheck.h"
@@ -17,11 +19,18 @@
 /* 2^64 rows of 64-bit numbers do not overflow it.  Arenas align to 8 bytes. */
 __extension__ typedef __int128 Sum __attribute__((aligned(8)));
 
+/* A decimal sum beyond it, in either direction, ends the groups: they are sent, and begin anew.  A number is less than 10^36. */
+#define SUM_MAX ((Sum) 1 << 124)
+
 /* The state of one aggregate for one group. */
 typedef struct State
 {
 	uint64_t	count;			/* rows, or values */
 	Sum			sum;
+	double		real;			/* the sum of floats */
+	double		squares;		/* of their deviations from the mean */
+	uint8_t		flags;			/* WcFloatSumFlags */
+	uint8_t		scale;			/* of decimal numbers: the greatest */
 	uint8_t    *best;			/* MIN, MAX: the key of the value, then the bytes to return */
 	uint32_t	key_len;
 	uint32_t	len;			/* length of the bytes to return */
@@ -41,7 +50,10 @@ typedef struct Group
 typedef struct Input
 {
 	bool		present;
+	uint8_t		scale;
 	int64_t		number;
+	Sum			decimal;		/* in units of the last of WC_SUM_SCALE places */
+	double		real;
 	WcSlice		value;
 	WcSlice		key;			/* in value, or in scratch */
 	uint8_t		scratch[WC_FILTER_KEY_MAX];
@@ -69,6 +81,7 @@ struct WcGroups
 	Group	   *first;
 	Group	   *last;			/* began last */
 	Group	   *current;		/* of the row before */
+	bool		heavy;			/* a sum has come near to its greatest value */
 	Group	  **buckets;		/* NULL: not needed yet */
 };
 
@@ -168,6 +181,7 @@ forget(WcGroups *g)
 	wc_arena_reset(&g->groups_arena);
 	g->bytes = 0;
 	g->first = g->last = g->current = NULL;
+	g->heavy = false;
 }
 
 void
@@ -183,6 +197,12 @@ wc_groups_free(WcGroups *g)
 	wc_arena_free(&g->groups_arena);
 	wc_arena_free(&g->arena);
 	free(g);
+}
+
+bool
+wc_groups_need_order(const WcGroups *g)
+{
+	return wc_aggregation_needs_order(&g->aggregation);
 }
 
 bool
@@ -278,6 +298,74 @@ read_digits(WcSlice value)
 	return negative ? -number : number;
 }
 
+/* Appends digits to the number, at most `most`; returns where they end. */
+static const uint8_t *
+read_places(const uint8_t *p, const uint8_t *end, uint32_t most, Sum *number)
+{
+	for (; p < end && *p >= '0' && *p <= '9' && most > 0; p++, most--)
+		*number = *number * 10 + (*p - '0');
+	return p;
+}
+
+/* "[-]digits[.digits]"; zeros at the beginning do not count. */
+static bool
+read_decimal(const WcFilterColumn *column, WcSlice value, Input *input)
+{
+	static const uint64_t powers[] = {
+		1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, UINT64_C(10000000000)
+	};
+	const uint8_t *p = value.data;
+	const uint8_t *end = p + value.len;
+	bool		negative = p < end && *p == '-';
+	uint32_t	places;
+	const uint8_t *digits;
+
+	_Static_assert(WC_SUM_SCALE == 20, "two powers of ten make it");
+	input->decimal = 0;
+	input->scale = 0;
+	digits = p += negative;
+	while (p < end && *p == '0')
+		p++;
+	places = column->most > 0 && column->most < WC_SUM_WHOLE_MAX ? column->most : WC_SUM_WHOLE_MAX;
+	p = read_places(p, end, places, &input->decimal);
+	if (p == digits)
+		return false;
+	if (p < end && *p == '.')
+	{
+		digits = ++p;
+		p = read_places(p, end, column->scale < WC_SUM_SCALE ? column->scale : WC_SUM_SCALE, &input->decimal);
+		if (p == digits)
+			return false;
+		input->scale = (uint8_t) (p - digits);
+	}
+	places = WC_SUM_SCALE - input->scale;
+	if (places > 10)
+		input->decimal *= powers[10];
+	input->decimal *= powers[places > 10 ? places - 10 : places];
+	if (negative)
+		input->decimal = -input->decimal;
+	return p == end;
+}
+
+static double
+read_real(WcSlice value)
+{
+	uint32_t	single;
+	uint64_t	bits;
+	float		f;
+	double		d;
+
+	if (value.len == sizeof(single))
+	{
+		single = wc_load_u32(value.data);
+		memcpy(&f, &single, sizeof(f));
+		return (double) f;
+	}
+	bits = wc_load_u64(value.data);
+	memcpy(&d, &bits, sizeof(d));
+	return d;
+}
+
 /* Are the bytes a number of the column's width, for a sum? */
 static bool
 is_binary_sum(const WcAggregate *a)
@@ -304,6 +392,15 @@ read_input(const WcGroups *g, const WcAggregate *a, Input *input)
 		input->number = read_signed(*value, a->kind == WC_AGGREGATE_SUM_ORDERED ? UINT64_C(1) << 63 : 0);
 		return true;
 	}
+	if (wc_aggregate_sums_floats(a->kind))
+	{
+		if (value->len != a->column.width)
+			return false;
+		input->real = read_real(*value);
+		return true;
+	}
+	if (a->kind == WC_AGGREGATE_SUM_DECIMAL)
+		return read_decimal(&a->column, *value, input);
 	input->value = *value;
 	if (!wc_filter_key(&a->column, input->value, input->scratch, &input->key))
 		return false;
@@ -441,6 +538,39 @@ compare_value(WcGroups *g, const WcAggregate *a, State *state, const Input *inpu
 	return keep_best(g, state, input, a->column.in_key ? g->row : input->value, err);
 }
 
+static void
+add_decimal(WcGroups *g, State *state, const Input *input)
+{
+	state->sum += input->decimal;
+	if (input->scale > state->scale)
+		state->scale = input->scale;
+	g->heavy |= state->sum > SUM_MAX || state->sum < -SUM_MAX;
+}
+
+/* As PostgreSQL's float8_accum does, and float4pl. */
+static void
+add_real(State *state, uint8_t kind, double value)
+{
+	double		before = state->real;
+	double		n = (double) state->count;
+	double		deviation;
+
+	if (state->count == 0)
+	{
+		state->real = value;
+		state->squares = isfinite(value) ? 0 : NAN;
+		return;
+	}
+	state->real = kind == WC_AGGREGATE_SUM_SINGLE ? (double) ((float) before + (float) value) : before + value;
+	deviation = value * (n + 1) - state->real;
+	state->squares += deviation * deviation / (n * (n + 1));
+	if (!isinf(state->real) && !isinf(state->squares))
+		return;
+	if (!isinf(before) && !isinf(value))
+		state->flags |= isinf(state->real) ? WC_SUM_OVERFLOW : WC_SQUARES_OVERFLOW;
+	state->squares = NAN;
+}
+
 static WcStatus
 add_inputs(WcGroups *g, Group *group, WcError *err)
 {
@@ -460,9 +590,13 @@ add_inputs(WcGroups *g, Group *group, WcError *err)
 			status = compare_value(g, a, state, input, err);
 		else
 		{
-			state->count++;
-			if (wc_aggregate_sums(a->kind))
+			if (wc_aggregate_sums_integers(a->kind))
 				state->sum += input->number;
+			else if (a->kind == WC_AGGREGATE_SUM_DECIMAL)
+				add_decimal(g, state, input);
+			else if (wc_aggregate_sums_floats(a->kind))
+				add_real(state, a->kind, input->real);
+			state->count++;
 		}
 	}
 	return status;
@@ -484,7 +618,7 @@ wc_groups_add(WcGroups *g, WcGroupsAdded *added, WcError *err)
 	*added = WC_GROUPS_FULL;
 	group = find_group(g, wc_buf_slice(&g->key));
 	if (g->first != NULL &&
-		(g->groups_arena.total + g->bytes > WC_GROUPS_BYTES_MAX || (group == NULL && g->aggregation.ordered)))
+		(g->heavy || g->groups_arena.total + g->bytes > WC_GROUPS_BYTES_MAX || (group == NULL && g->aggregation.ordered)))
 		return WC_OK;
 	*added = WC_GROUPS_ADDED;
 	if (group == NULL)
@@ -526,10 +660,20 @@ wc_groups_count_row(WcGroups *g, WcSlice row, WcError *err)
 
 /* --- results ---------------------------------------------------------------- */
 
+static uint8_t *
+store_real(uint8_t *to, double real)
+{
+	uint64_t	bits;
+
+	memcpy(&bits, &real, sizeof(bits));
+	wc_store_u64(to, bits);
+	return to + sizeof(bits);
+}
+
 static void
 write_state(WcBlockWriter *w, uint32_t position, const WcAggregate *a, const State *state)
 {
-	uint8_t		bytes[WC_VARINT_MAX + WC_SUM_BYTES];
+	uint8_t		bytes[WC_VARINT_MAX + WC_SUM_BYTES + 1];
 	uint8_t    *end = bytes;
 	WcCell		cell = {.type = WC_PUT};
 
@@ -538,11 +682,18 @@ write_state(WcBlockWriter *w, uint32_t position, const WcAggregate *a, const Sta
 	else
 	{
 		end = wc_store_varint(end, state->count);
-		if (wc_aggregate_sums(a->kind))
+		if (wc_aggregate_sums_integers(a->kind) || a->kind == WC_AGGREGATE_SUM_DECIMAL)
 		{
 			wc_store_u64(end, (uint64_t) (state->sum >> 64));
 			wc_store_u64(end + 8, (uint64_t) state->sum);
 			end += WC_SUM_BYTES;
+		}
+		if (a->kind == WC_AGGREGATE_SUM_DECIMAL)
+			*end++ = state->scale;
+		if (wc_aggregate_sums_floats(a->kind))
+		{
+			end = store_real(store_real(end, state->real), state->squares);
+			*end++ = state->flags;
 		}
 		cell.value = wc_slice(bytes, (size_t) (end - bytes));
 	}

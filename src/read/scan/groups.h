@@ -48,4 +48,7 @@ extern uint64_t wc_groups_write(WcGroups *groups, WcBlockWriter *w);
 /* Must groups be written before a row that comes behind them? */
 extern bool wc_groups_ordered(const WcGroups *groups);
 
+/* Do the results depend on the order of the rows?  (Sums of floats do, in their last digits.) */
+extern bool wc_groups_need_order(const WcGroups *groups);
+
 #endif

@@ -47,7 +47,7 @@ extern WcStatus wc_scanner_open(WcStorage *storage, const WcScan *scan, const Wc
 
 /*
  * Lets other threads help (scanparts.c) if the scan turns out to be long; they read only within wc_scanner_next, whose
- * rows_max must be 0 then.  scan: the encoded WcScan, which is copied.  Scans with limits or offsets, of several ranges, of first rows of prefixes, with a filter in HBase's
+ * rows_max must be 0 then.  scan: the encoded WcScan, which is copied.  Scans with limits or offsets, of several ranges, of first rows of prefixes, with sums of floats, with a filter in HBase's
  * language, or in a transaction that has written are not shared.  The helpers must outlive the scanner.
  */
 extern WcStatus wc_scanner_share(WcScanner *scanner, WcSlice scan, const WcScanHelpers *helpers, WcError *err) WC_WARN_UNUSED;

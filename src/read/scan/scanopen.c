@@ -483,7 +483,7 @@ WcStatus
 wc_scanner_share(WcScanner *s, WcSlice scan, const WcScanHelpers *helpers, WcError *err)
 {
 	if (s->done || s->nlanes > 1 || s->lane->nranges > 1 || s->lane->points || s->lang != NULL || s->distinct != NULL || s->at.txn != NULL ||
-		s->scan.row_limit > 0 || s->scan.row_offset > 0 || s->scan.count_cells || s->scan.batch_rows > 0)
+		(s->groups != NULL && wc_groups_need_order(s->groups)) || s->scan.row_limit > 0 || s->scan.row_offset > 0 || s->scan.count_cells || s->scan.batch_rows > 0)
 		return WC_OK;
 	s->shared_scan = wc_arena_copy(&s->arena, scan);
 	if (s->shared_scan.data == NULL)
