@@ -2,7 +2,7 @@
 -- without pushdown.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS widecol;
-CREATE EXTENSION IF NOT EXISTS hstore;
+CREATE EXTENSION hstore;
 CREATE SCHEMA member_aggregates;
 SET search_path = member_aggregates, public;
 SET max_parallel_workers_per_gather = 0;
@@ -169,5 +169,6 @@ DROP STATISTICS member_values;
 SELECT groups('SELECT m->>''n'' FROM t GROUP BY 1');
 
 DROP SCHEMA member_aggregates CASCADE;
+DROP EXTENSION hstore;
 DROP ROLE member_aggregates_reader;
 SELECT count(widecol.drop_table(x)) FROM unnest('{member_aggregates_t,member_aggregates_p1}'::text[]) x;
