@@ -92,6 +92,23 @@ SELECT aggregated('SELECT p->>''x:score'', sum((p->>''x:score'')::int) FROM _ GR
 SELECT aggregated('SELECT (m->>''n'')::int, count(*) FROM _ GROUP BY 1');
 SELECT aggregated('SELECT upper(m->>''type''), count(*) FROM _ GROUP BY m->>''type''');
 
+-- groups by expressions: the engine groups by the columns in them
+EXPLAIN (VERBOSE, COSTS OFF) SELECT coalesce(m->>'type', 'none') || a % 2, count(*) FROM t GROUP BY 1;
+SELECT aggregated('SELECT coalesce(m->>''type'', ''none''), count(*) FROM _ GROUP BY 1');
+SELECT aggregated('SELECT a % 2, v / 3, count(*), sum(v) FROM _ GROUP BY 1, 2');
+SELECT aggregated('SELECT a % 2 AS x, upper(m->>''type'') || a, count(*) FROM _ GROUP BY a, m->>''type'' HAVING m->>''type'' || a <> ''post1''');
+SELECT aggregated('SELECT (m->>''n'')::int / 20, (m->>''odd'')::int > 10, count(*) FROM _ GROUP BY 1, 2');
+SELECT aggregated('SELECT CASE WHEN v IS NULL THEN m->>''type'' ELSE ''v'' END, count(*), max((m->>''n'')::int) FROM _ GROUP BY 1 ORDER BY 1');
+SELECT aggregated('SELECT v > (SELECT avg(a) FROM t_heap), count(*) FROM _ GROUP BY 1');
+SELECT aggregated('SELECT v % 2, v % 3, v, count(*) FROM _ GROUP BY GROUPING SETS (1, 2, 3)');
+SELECT aggregated('SELECT a + random() * 0 > 1, count(*) FROM _ GROUP BY 1');
+SELECT aggregated('SELECT m ? ''type'', count(*) FROM _ GROUP BY 1');
+SELECT aggregated('SELECT (SELECT min(b) FROM t_heap h WHERE h.a = x.a), count(*) FROM _ x GROUP BY 1');
+SELECT (m->>'type')::int, count(*) FROM t GROUP BY 1;
+PREPARE by_remainder(int) AS SELECT a % $1, count(*), sum(v) FROM t GROUP BY 1 ORDER BY 1;
+EXECUTE by_remainder(2);
+EXECUTE by_remainder(3);
+
 -- with conditions on the same member, which the engine decides, or does not
 SELECT aggregated('SELECT m->>''type'', count(*) FROM _ WHERE m->>''type'' IN (''post'', ''like'') AND a > 0 GROUP BY 1');
 SELECT aggregated('SELECT m->>''n'', count(*), sum((m->>''n'')::int) FROM _ WHERE (m->>''n'')::int > 47 OR m->>''type'' IS NULL GROUP BY 1');

@@ -7,7 +7,7 @@
  * combined in the same way.
  *
  * A column may be a member of a map (fdw/condition/member.h).  As the column of a group it is an expression, and has a place of its own in
- * the scan's tuple, behind the aggregates.
+ * the scan's tuple, behind the aggregates.  If the query groups by other expressions, the engine groups by the columns in them.
  *
  * The rows are those of the relation's own path; the engine must decide all of its conditions.
  */
@@ -244,42 +244,100 @@ match_aggregate(const WcRelation *wrel, Index relid, const Aggref *aggref, WcAgg
 	return true;
 }
 
-/* Can the engine make these groups and aggregates? */
+/* The columns by which the engine makes groups. */
+typedef struct Groups
+{
+	const WcRelation *wrel;
+	Index		relid;
+	List	   *columns;		/* integers: attnum - 1; also of those that have one value */
+	List	   *members;		/* expressions: members of maps, as text */
+} Groups;
+
+/* True: the expression needs something of the row that the engine cannot group by. */
 static bool
-match_target(const WcRelation *wrel, Index relid, const PathTarget *target)
+add_groups(Node *node, void *context)
+{
+	Groups	   *groups = context;
+	WcMember	member;
+	int			att;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		att = find_att(groups->wrel, groups->relid, node);
+		if (att >= 0)
+			groups->columns = list_append_unique_int(groups->columns, att);
+		return att < 0;
+	}
+	if (is_text_member(groups->wrel, groups->relid, node, &member))
+	{
+		groups->members = list_append_unique(groups->members, node);
+		return false;
+	}
+	if (IsA(node, PlaceHolderVar) || IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) || IsA(node, Aggref))
+		return true;
+	return expression_tree_walker(node, add_groups, context);
+}
+
+/*
+ * Adds the columns of the expression by which the query groups.  Rows in which all of them are the same belong to one group; so the engine
+ * groups by the columns, and PostgreSQL, above, by the expression.
+ */
+static bool
+match_group(Groups *groups, Node *expr)
+{
+	return !contain_volatile_functions(expr) && !add_groups(expr, groups);
+}
+
+/* Can the engine make these groups and aggregates?  Sets *groups. */
+static bool
+match_target(const WcRelation *wrel, Index relid, const PathTarget *target, Groups *groups)
 {
 	int			naggregates = 0;
-	List	   *groups = NIL;	/* the columns, also of those that have one value */
-	List	   *members = NIL;
+	int			ngroups;
 	ListCell   *lc;
 
+	*groups = (Groups) {.wrel = wrel,.relid = relid};
 	foreach(lc, target->exprs)
 	{
 		Node	   *expr = lfirst(lc);
 		WcAggregatePlan aggregate;
-		WcMember	member;
-		int			att;
 
-		if (IsA(expr, Aggref))
+		if (!IsA(expr, Aggref))
 		{
-			naggregates++;
-			if (!match_aggregate(wrel, relid, (Aggref *) expr, &aggregate))
+			if (!match_group(groups, expr))
 				return false;
 			continue;
 		}
-		att = IsA(expr, Var) ? find_att(wrel, relid, expr) : -1;
-		if (att >= 0)
-			groups = list_append_unique_int(groups, att);
-		else if (is_text_member(wrel, relid, expr, &member))
-			members = list_append_unique(members, expr);
-		else
+		naggregates++;
+		if (!match_aggregate(wrel, relid, (Aggref *) expr, &aggregate))
 			return false;
 	}
-	return naggregates <= WC_AGGREGATES_MAX && list_length(groups) + list_length(members) <= WC_AGGREGATES_MAX &&
-		naggregates + list_length(groups) + list_length(members) > 0;
+	ngroups = list_length(groups->columns) + list_length(groups->members);
+	return naggregates <= WC_AGGREGATES_MAX && ngroups <= WC_AGGREGATES_MAX && naggregates + ngroups > 0;
 }
 
 /* --- paths ------------------------------------------------------------------------ */
+
+typedef struct Pull
+{
+	List	   *groups;			/* expressions */
+	List	   *found;			/* aggregates, and columns outside of the groups' expressions */
+} Pull;
+
+static bool
+pull_walker(Node *node, void *context)
+{
+	Pull	   *pull = context;
+
+	if (node == NULL || list_member(pull->groups, node))
+		return false;
+	if (!IsA(node, Aggref) && !IsA(node, Var) && !IsA(node, PlaceHolderVar))
+		return expression_tree_walker(node, pull_walker, context);
+	pull->found = lappend(pull->found, node);
+	return false;
+}
 
 /* As PostgreSQL's make_partial_grouping_target: the groups' columns, and partial aggregates for all aggregates
  * in the target and in HAVING. */
@@ -287,6 +345,7 @@ static PathTarget *
 make_partial_target(PlannerInfo *root, const PathTarget *target, Node *having)
 {
 	PathTarget *partial = create_empty_pathtarget();
+	Pull		pull = {NIL, NIL};
 	List	   *others = NIL;
 	ListCell   *lc;
 
@@ -301,9 +360,9 @@ make_partial_target(PlannerInfo *root, const PathTarget *target, Node *having)
 			others = lappend(others, expr);
 	}
 	others = lappend(others, having);
-	add_new_columns_to_pathtarget(partial, pull_var_clause((Node *) others,
-														   PVC_INCLUDE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
-														   PVC_INCLUDE_PLACEHOLDERS));
+	pull.groups = list_copy(partial->exprs);
+	(void) pull_walker((Node *) others, &pull);
+	add_new_columns_to_pathtarget(partial, pull.found);
 	foreach(lc, partial->exprs)
 	{
 		Aggref	   *aggref;
@@ -415,22 +474,37 @@ count_values(PlannerInfo *root, Node *member)
 }
 
 static double
-count_groups(PlannerInfo *root, const PathTarget *target, const RelOptInfo *rel)
+count_groups(PlannerInfo *root, const Groups *groups, const PathTarget *target, const RelOptInfo *rel)
 {
 	List	   *columns = NIL;
 	double		n = 1;
 	ListCell   *lc;
 
-	foreach(lc, target->exprs)
+	foreach(lc, pull_var_clause((Node *) target->exprs, PVC_RECURSE_AGGREGATES | PVC_RECURSE_PLACEHOLDERS))
 	{
-		if (IsA(lfirst(lc), Var))
-			columns = lappend(columns, lfirst(lc));
-		else if (!IsA(lfirst(lc), Aggref))
-			n *= count_values(root, lfirst(lc));
+		if (list_member_int(groups->columns, lfirst_node(Var, lc)->varattno - 1))
+			columns = list_append_unique(columns, lfirst(lc));
 	}
+	foreach(lc, groups->members)
+		n *= count_values(root, lfirst(lc));
 	if (columns != NIL)
 		n *= estimate_num_groups(root, columns, rel->rows, NULL, NULL);
 	return clamp_row_est(Min(n, rel->rows));
+}
+
+/* How many groups the query has. */
+static double
+count_results(PlannerInfo *root, const PathTarget *target, double ngroups)
+{
+	List	   *exprs = NIL;
+	ListCell   *lc;
+
+	foreach(lc, target->exprs)
+	{
+		if (!IsA(lfirst(lc), Aggref))
+			exprs = lappend(exprs, lfirst(lc));
+	}
+	return exprs == NIL ? 1 : Min(ngroups, estimate_num_groups(root, exprs, ngroups, NULL, NULL));
 }
 
 void
@@ -441,6 +515,7 @@ widecolGetForeignGroupPaths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 	bool		partial = stage == UPPERREL_PARTIAL_GROUP_AGG;
 	const WcRelation *wrel;
 	PathTarget *target;
+	Groups		groups;
 	double		ngroups;
 	ListCell   *lc;
 
@@ -450,9 +525,9 @@ widecolGetForeignGroupPaths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 	if (wrel == NULL || !wc_client_groups(wrel->desc) || !may_group(root, input_rel, wrel))
 		return;
 	target = partial ? output_rel->reltarget : make_partial_target(root, output_rel->reltarget, group->havingQual);
-	if (!match_target(wrel, input_rel->relid, target))
+	if (!match_target(wrel, input_rel->relid, target, &groups))
 		return;
-	ngroups = count_groups(root, target, input_rel);
+	ngroups = count_groups(root, &groups, target, input_rel);
 	foreach(lc, input_rel->pathlist)
 	{
 		ForeignPath *rows = wc_plan_own_path(lfirst(lc), input_rel);
@@ -464,7 +539,7 @@ widecolGetForeignGroupPaths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 		if (partial)
 			add_path(output_rel, grouped);
 		else
-			add_finished_path(root, output_rel, grouped, group, ngroups);
+			add_finished_path(root, output_rel, grouped, group, count_results(root, target, ngroups));
 	}
 	if (partial && output_rel->consider_parallel)
 		add_shared_paths(root, input_rel, output_rel, target, ngroups);
@@ -534,7 +609,7 @@ wc_aggregate_plan(PlannerInfo *root, const ForeignPath *path, const WcRelation *
 {
 	Index		relid = ((ForeignPath *) linitial(path->fdw_private))->path.parent->relid;
 	List	   *scan_tlist = all_columns(root, relid);
-	List	   *members = NIL;	/* that make groups */
+	Groups		groups = {.wrel = wrel,.relid = relid};
 	ListCell   *lc;
 
 	plan->grouped = true;
@@ -546,19 +621,8 @@ wc_aggregate_plan(PlannerInfo *root, const ForeignPath *path, const WcRelation *
 
 		if (!IsA(expr, Aggref))
 		{
-			int			att = find_att(wrel, relid, (Node *) expr);
-			WcMember	member;
-
-			if (att >= 0)
-			{
-				plan->groups = list_append_unique_int(plan->groups, att);
-				plan->attrs = bms_add_member(plan->attrs, att);
-				continue;
-			}
-			if (!is_text_member(wrel, relid, (Node *) expr, &member))
+			if (!match_group(&groups, (Node *) expr))
 				elog(ERROR, "foreign table \"%s\" is grouped by an expression that the engine cannot read", wrel->relname);
-			want_member(plan, &member);
-			members = list_append_unique(members, expr);
 			continue;
 		}
 		if (tlist_member(expr, scan_tlist) != NULL)
@@ -573,8 +637,15 @@ wc_aggregate_plan(PlannerInfo *root, const ForeignPath *path, const WcRelation *
 			plan->attrs = bms_add_member(plan->attrs, aggregate.att);
 		scan_tlist = add_entry(scan_tlist, expr);
 	}
-	foreach(lc, members)
+	plan->groups = groups.columns;
+	foreach(lc, groups.columns)
+		plan->attrs = bms_add_member(plan->attrs, lfirst_int(lc));
+	foreach(lc, groups.members)
 	{
+		WcMember	member;
+
+		(void) is_text_member(wrel, relid, lfirst(lc), &member);
+		want_member(plan, &member);
 		plan->groups = lappend_int(plan->groups, list_length(scan_tlist));
 		scan_tlist = add_entry(scan_tlist, lfirst(lc));
 	}
