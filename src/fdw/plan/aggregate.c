@@ -7,7 +7,7 @@
  * combined in the same way.
  *
  * A column may be a member of a map (fdw/condition/member.h).  As the column of a group it is an expression, and has a place of its own in
- * the scan's tuple, behind the aggregates.  If the query groups by other expressions, the engine groups by the columns in them.
+ * the scan's tuple, behind the aggregates.  If the query groups by other expressions, or an aggregate has a FILTER, the engine groups by the columns in them.
  *
  * The rows are those of the relation's own path; the engine must decide all of its conditions.
  */
@@ -206,7 +206,7 @@ is_extreme(const Input *input, const Aggref *aggref, WcAggregateKind *kind)
 		input->form.column.form != WC_FORM_TRIMMED && wc_match_bytes_ordered(value_type, aggref->inputcollid);
 }
 
-/* Can the engine compute the aggregate?  Not with DISTINCT, ORDER BY or FILTER. */
+/* Can the engine compute the aggregate?  Not with DISTINCT or ORDER BY; a FILTER is looked at elsewhere. */
 static bool
 match_aggregate(const WcRelation *wrel, Index relid, const Aggref *aggref, WcAggregatePlan *plan)
 {
@@ -216,7 +216,7 @@ match_aggregate(const WcRelation *wrel, Index relid, const Aggref *aggref, WcAgg
 	Input		input;
 
 	if (aggref->aggkind != AGGKIND_NORMAL || aggref->aggdistinct != NIL || aggref->aggorder != NIL ||
-		aggref->aggfilter != NULL || aggref->agglevelsup != 0 || aggref->aggvariadic)
+		aggref->agglevelsup != 0 || aggref->aggvariadic)
 		return false;
 	plan->kind = WC_AGGREGATE_ROWS;
 	plan->state = WC_STATE_COUNT;
@@ -251,6 +251,7 @@ typedef struct Groups
 	Index		relid;
 	List	   *columns;		/* integers: attnum - 1; also of those that have one value */
 	List	   *members;		/* expressions: members of maps, as text */
+	bool		finer;			/* a group of the query's may be several of these */
 } Groups;
 
 /* True: the expression needs something of the row that the engine cannot group by. */
@@ -281,13 +282,36 @@ add_groups(Node *node, void *context)
 }
 
 /*
- * Adds the columns of the expression by which the query groups.  Rows in which all of them are the same belong to one group; so the engine
- * groups by the columns, and PostgreSQL, above, by the expression.
+ * Adds the columns of an expression by which the query groups.  Rows in which all of them are the same belong to one group; so the engine
+ * groups by the columns, and PostgreSQL, above, by the expression.  Or of the condition of an aggregate's FILTER: in a group of the
+ * engine's all rows satisfy it, or none, so the scan decides whether the group's state counts.
  */
 static bool
 match_group(Groups *groups, Node *expr)
 {
-	return !contain_volatile_functions(expr) && !add_groups(expr, groups);
+	int			before = list_length(groups->columns) + list_length(groups->members);
+	WcMember	member;
+
+	if (contain_volatile_functions(expr) || add_groups(expr, groups))
+		return false;
+	if (list_length(groups->columns) + list_length(groups->members) > before && !IsA(expr, Var) &&
+		!is_text_member(groups->wrel, groups->relid, expr, &member))
+		groups->finer = true;
+	return true;
+}
+
+/* The same of conditions of FILTERs, behind all expressions by which the query groups. */
+static bool
+match_filter(Groups *groups, const Aggref *aggref)
+{
+	int			before = list_length(groups->columns) + list_length(groups->members);
+
+	if (aggref->aggfilter == NULL)
+		return true;
+	if (contain_volatile_functions((Node *) aggref->aggfilter) || add_groups((Node *) aggref->aggfilter, groups))
+		return false;
+	groups->finer |= list_length(groups->columns) + list_length(groups->members) > before;
+	return true;
 }
 
 /* Can the engine make these groups and aggregates?  Sets *groups. */
@@ -312,6 +336,11 @@ match_target(const WcRelation *wrel, Index relid, const PathTarget *target, Grou
 		}
 		naggregates++;
 		if (!match_aggregate(wrel, relid, (Aggref *) expr, &aggregate))
+			return false;
+	}
+	foreach(lc, target->exprs)
+	{
+		if (IsA(lfirst(lc), Aggref) && !match_filter(groups, lfirst(lc)))
 			return false;
 	}
 	ngroups = list_length(groups->columns) + list_length(groups->members);
@@ -395,17 +424,18 @@ make_grouped_path(PlannerInfo *root, RelOptInfo *output_rel, PathTarget *target,
 	return path;
 }
 
-/* Does the path return rows in the order of the groups? */
+/* Does the path return rows in the order of the groups, so that those of a group follow one another? */
 static bool
-is_ordered(PlannerInfo *root, const Path *path)
+is_ordered(PlannerInfo *root, const Groups *groups, const Path *path)
 {
-	return root->group_pathkeys != NIL && pathkeys_contained_in(root->group_pathkeys, path->pathkeys);
+	return !groups->finer && root->group_pathkeys != NIL && pathkeys_contained_in(root->group_pathkeys, path->pathkeys);
 }
 
 /* Adds paths in which each process makes groups of the parts of a shared scan that it reads; if the scan is not
  * ordered, of each part by itself. */
 static void
-add_shared_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, PathTarget *target, double ngroups)
+add_shared_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, const Groups *groups, PathTarget *target,
+				 double ngroups)
 {
 	ListCell   *lc;
 
@@ -416,7 +446,7 @@ add_shared_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_re
 		if (rows != NULL)
 			add_partial_path(output_rel, (Path *) make_grouped_path(root, output_rel, target, rows,
 																	Min(ngroups, rows->path.rows),
-																	is_ordered(root, &rows->path)));
+																	is_ordered(root, groups, &rows->path)));
 	}
 }
 
@@ -535,14 +565,14 @@ widecolGetForeignGroupPaths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 
 		if (rows == NULL)
 			continue;
-		grouped = (Path *) make_grouped_path(root, output_rel, target, rows, ngroups, is_ordered(root, &rows->path));
+		grouped = (Path *) make_grouped_path(root, output_rel, target, rows, ngroups, is_ordered(root, &groups, &rows->path));
 		if (partial)
 			add_path(output_rel, grouped);
 		else
 			add_finished_path(root, output_rel, grouped, group, count_results(root, target, ngroups));
 	}
 	if (partial && output_rel->consider_parallel)
-		add_shared_paths(root, input_rel, output_rel, target, ngroups);
+		add_shared_paths(root, input_rel, output_rel, &groups, target, ngroups);
 }
 
 /* --- the plan ------------------------------------------------------------------------ */
@@ -627,7 +657,7 @@ wc_aggregate_plan(PlannerInfo *root, const ForeignPath *path, const WcRelation *
 		}
 		if (tlist_member(expr, scan_tlist) != NULL)
 			continue;
-		if (!match_aggregate(wrel, relid, (Aggref *) expr, &aggregate))
+		if (!match_aggregate(wrel, relid, (Aggref *) expr, &aggregate) || !match_filter(&groups, (Aggref *) expr))
 			elog(ERROR, "foreign table \"%s\" has an aggregate that the engine cannot do", wrel->relname);
 		plan->aggregates = lappend(plan->aggregates,
 								   list_make3_int(aggregate.kind, aggregate.att, aggregate.state));

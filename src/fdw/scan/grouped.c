@@ -3,24 +3,17 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
-#include "catalog/pg_type.h"
 #include "executor/executor.h"
-#include "libpq/pqformat.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
+#include "optimizer/tlist.h"
 #include "utils/float.h"
-#include "utils/fmgrprotos.h"
-#include "utils/numeric.h"
 
 #include "fdw/condition/filter.h"
 #include "fdw/relation/keycontent.h"
+#include "fdw/row/aggregatestate.h"
 #include "fdw/scan/grouped.h"
 #include "fdw/scan/scan.h"
-
-__extension__ typedef __int128 Sum;
 
 /* A member of a map that is grouped, or an aggregate's argument. */
 typedef struct MemberInput
@@ -37,6 +30,9 @@ struct WcGrouped
 	int			naggregates;
 	WcAggregatePlan *aggregates;
 	MemberInput **inputs;		/* [naggregates]; NULL: a column, or nothing */
+	ExprState **filters;		/* [naggregates]; NULL: it has no FILTER */
+	bool		any_filter;
+	bool	   *overflow;		/* [naggregates]: of the group at hand, a sum of floats is too large */
 	int			ngroups;
 	int		   *groups;			/* places in the tuple: of a column attnum - 1 */
 	MemberInput **members;		/* [ngroups]; NULL: a column */
@@ -118,6 +114,32 @@ wc_grouped_spell_out(const ForeignScan *scan, List *exprs)
 	return scan->fdw_scan_tlist == NIL ? exprs : (List *) spell_out((Node *) exprs, scan->fdw_scan_tlist);
 }
 
+/* The opposite: what stands at a place of the tuple behind the columns becomes that place. */
+static Node *
+fold(Node *node, void *scan_tlist)
+{
+	const TargetEntry *entry;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+		return spell_out(node, scan_tlist);
+	entry = tlist_member((Expr *) node, scan_tlist);
+	if (entry != NULL)
+		return (Node *) makeVar(INDEX_VAR, entry->resno, exprType(node), exprTypmod(node), exprCollation(node), 0);
+	return expression_tree_mutator(node, fold, scan_tlist);
+}
+
+/* Where groups are decoded, or rows that are in no group. */
+static void
+make_row(WcGrouped *grouped, ForeignScanState *node)
+{
+	if (grouped->row != NULL)
+		return;
+	grouped->econtext = node->ss.ps.ps_ExprContext;
+	grouped->row = MakeSingleTupleTableSlot(node->ss.ss_ScanTupleSlot->tts_tupleDescriptor, &TTSOpsVirtual);
+}
+
 static MemberInput *
 make_member(WcGrouped *grouped, ForeignScanState *node, Expr *expr)
 {
@@ -132,12 +154,15 @@ make_member(WcGrouped *grouped, ForeignScanState *node, Expr *expr)
 		elog(ERROR, "foreign table \"%s\" has groups of an expression that is no member of a map", grouped->wrel->relname);
 	input->codec = wc_member_codec(grouped->wrel, &input->member);
 	input->value = ExecInitExpr((Expr *) spelled, &node->ss.ps);
-	if (grouped->row == NULL)
-	{
-		grouped->econtext = node->ss.ps.ps_ExprContext;
-		grouped->row = MakeSingleTupleTableSlot(node->ss.ss_ScanTupleSlot->tts_tupleDescriptor, &TTSOpsVirtual);
-	}
+	make_row(grouped, node);
 	return input;
+}
+
+static ExprState *
+make_filter(WcGrouped *grouped, ForeignScanState *node, Expr *condition)
+{
+	make_row(grouped, node);
+	return ExecInitQual(list_make1(fold((Node *) condition, castNode(ForeignScan, node->ss.ps.plan)->fdw_scan_tlist)), &node->ss.ps);
 }
 
 /* The expression at a place of the scan's tuple, from 0. */
@@ -169,12 +194,19 @@ wc_grouped_create(WcRelation *wrel, const WcScanPlan *plan, ForeignScanState *no
 	grouped->where.table = wrel->relname;
 	grouped->aggregates = palloc0(sizeof(WcAggregatePlan) * (list_length(plan->aggregates) + 1));
 	grouped->inputs = palloc0(sizeof(MemberInput *) * (list_length(plan->aggregates) + 1));
+	grouped->overflow = palloc0(sizeof(bool) * (list_length(plan->aggregates) + 1));
+	grouped->filters = palloc0(sizeof(ExprState *) * (list_length(plan->aggregates) + 1));
 	foreach(lc, plan->aggregates)
 	{
 		WcAggregatePlan *aggregate = &grouped->aggregates[grouped->naggregates];
 		const Aggref *aggref = (const Aggref *) expr_at(node, wrel->natts + grouped->naggregates);
 
 		*aggregate = wc_scan_plan_aggregate(lfirst(lc));
+		if (aggref->aggfilter != NULL)
+		{
+			grouped->filters[grouped->naggregates] = make_filter(grouped, node, aggref->aggfilter);
+			grouped->any_filter = true;
+		}
 		if (is_of_member(wrel, aggregate))
 			grouped->inputs[grouped->naggregates] = make_member(grouped, node, linitial_node(TargetEntry, aggref->args)->expr);
 		grouped->naggregates++;
@@ -263,166 +295,35 @@ wc_grouped_describe(const WcGrouped *grouped, const WcReader *reader)
 	return aggregation;
 }
 
-/* --- states ------------------------------------------------------------------------ */
-
-#define NUMERIC_BASE 10000
-#define NUMERIC_BASE_DIGITS 4
-
-/* As numericvar_serialize of PostgreSQL: counts and places of 4 bytes, digits to the base of 10,000.  The sum is in units of
- * 10,000 ^ -nfraction. */
-static void
-append_numeric(StringInfo out, Sum sum, int nfraction, int scale)
-{
-	bool		negative = sum < 0;
-	int16		digits[12];
-	int			ndigits = 0;
-	int			zeros = 0;
-
-	while (sum != 0)
-	{
-		int			digit = (int) (sum % NUMERIC_BASE);
-
-		digits[ndigits++] = (int16) abs(digit);
-		sum /= NUMERIC_BASE;
-	}
-	while (zeros < ndigits && digits[zeros] == 0)
-		zeros++;
-	pq_sendint32(out, ndigits - zeros);
-	pq_sendint32(out, ndigits > 0 ? ndigits - 1 - nfraction : 0);
-	pq_sendint32(out, negative ? 0x4000 : 0);
-	pq_sendint32(out, scale);
-	for (int i = ndigits - 1; i >= zeros; i--)
-		pq_sendint16(out, digits[i]);
-}
-
-/* The rest of numeric_avg_serialize. */
-static bytea *
-end_numeric_state(StringInfo out, int scale, int64 nfinite, int64 nnans, int64 ninfinities, int64 nnegative)
-{
-	pq_sendint32(out, scale);
-	pq_sendint64(out, nfinite);	/* numbers with this scale, which only moving aggregates need */
-	pq_sendint64(out, nnans);
-	pq_sendint64(out, ninfinities);
-	pq_sendint64(out, nnegative);
-	return pq_endtypsend(out);
-}
-
-/* The transition state of one number. */
-static Datum
-numeric_state(Datum number)
-{
-	bytea	   *sent = DatumGetByteaPP(DirectFunctionCall1(numeric_send, number));
-	StringInfoData in = {.data = VARDATA_ANY(sent),.len = (int) VARSIZE_ANY_EXHDR(sent)};
-	StringInfoData out;
-	bool		nan = numeric_is_nan(DatumGetNumeric(number));
-	bool		infinite = numeric_is_inf(DatumGetNumeric(number));
-	int			ndigits = pq_getmsgint(&in, 2);
-	int			weight = (int16) pq_getmsgint(&in, 2);
-	int			sign = pq_getmsgint(&in, 2);
-	int			scale = pq_getmsgint(&in, 2);
-
-	pq_begintypsend(&out);
-	pq_sendint64(&out, nan || infinite ? 0 : 1);
-	if (nan || infinite)
-	{
-		append_numeric(&out, 0, 0, 0);
-		return PointerGetDatum(end_numeric_state(&out, 0, 0, nan, infinite && sign == 0xD000, infinite && sign != 0xD000));
-	}
-	pq_sendint32(&out, ndigits);
-	pq_sendint32(&out, weight);
-	pq_sendint32(&out, sign);
-	pq_sendint32(&out, scale);
-	for (int i = 0; i < ndigits; i++)
-		pq_sendint16(&out, pq_getmsgint(&in, 2));
-	return PointerGetDatum(end_numeric_state(&out, scale, 1, 0, 0, 0));
-}
-
-/* The transition state of a sum of `count` integers. */
-static Datum
-sum_state(WcStateKind kind, int64 count, Sum sum)
-{
-	Datum		pair[2] = {Int64GetDatum(count), Int64GetDatum((int64) sum)};
-	StringInfoData bytes;
-
-	switch (kind)
-	{
-		case WC_STATE_COUNT_AND_SUM:
-			return PointerGetDatum(construct_array(pair, 2, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-		case WC_STATE_NUMERIC:
-			pq_begintypsend(&bytes);
-			pq_sendint64(&bytes, count);
-			append_numeric(&bytes, sum, 0, 0);
-			return PointerGetDatum(pq_endtypsend(&bytes));
-		default:
-			return Int64GetDatum((int64) sum);
-	}
-}
-
-/* The same of decimal numbers: in units of the last of WC_SUM_SCALE places, shown with so many. */
-static Datum
-decimal_state(int64 count, Sum sum, int scale)
-{
-	StringInfoData bytes;
-
-	StaticAssertStmt(WC_SUM_SCALE % NUMERIC_BASE_DIGITS == 0, "a sum ends with a digit to this base");
-	pq_begintypsend(&bytes);
-	pq_sendint64(&bytes, count);
-	append_numeric(&bytes, sum, WC_SUM_SCALE / NUMERIC_BASE_DIGITS, scale);
-	return PointerGetDatum(end_numeric_state(&bytes, scale, count, 0, 0, 0));
-}
-
-/* Of floats. */
-static Datum
-float_state(WcStateKind kind, int64 count, double sum, double squares)
-{
-	Datum		three[3] = {Float8GetDatum((double) count), Float8GetDatum(0.0 + sum), Float8GetDatum(squares)};
-
-	switch (kind)
-	{
-		case WC_STATE_SINGLE:
-			return Float4GetDatum((float4) sum);
-		case WC_STATE_DOUBLES:
-			return PointerGetDatum(construct_array(three, 3, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-		default:
-			return Float8GetDatum(sum);
-	}
-}
-
-/* The transition state of one value of this type. */
-static Datum
-value_state(WcStateKind kind, Oid type, Datum value)
-{
-	double		real;
-
-	switch (kind)
-	{
-		case WC_STATE_VALUE:
-			return value;
-		case WC_STATE_DECIMAL:
-			return numeric_state(value);
-		case WC_STATE_DOUBLE:
-		case WC_STATE_SINGLE:
-		case WC_STATE_DOUBLES:
-			real = type == FLOAT4OID ? (double) DatumGetFloat4(value) : DatumGetFloat8(value);
-			return float_state(kind, 1, real, isfinite(real) ? 0 : get_float8_nan());
-		default:
-			return sum_state(kind, 1, wc_integer_of(type, value));
-	}
-}
-
 /* --- rows that are in no group ------------------------------------------------------ */
 
-/* Makes the members' values of this row. */
+/* Expressions are evaluated on the first n places of this tuple. */
 static void
-begin_members(const WcGrouped *grouped, const Datum *values, const bool *isnull)
+begin_row(const WcGrouped *grouped, const Datum *values, const bool *isnull, int n)
 {
 	if (grouped->row == NULL)
 		return;
 	ExecClearTuple(grouped->row);
 	memset(grouped->row->tts_isnull, true, sizeof(bool) * grouped->nplaces);
-	memcpy(grouped->row->tts_values, values, sizeof(Datum) * grouped->wrel->natts);
-	memcpy(grouped->row->tts_isnull, isnull, sizeof(bool) * grouped->wrel->natts);
+	memcpy(grouped->row->tts_values, values, sizeof(Datum) * n);
+	memcpy(grouped->row->tts_isnull, isnull, sizeof(bool) * n);
 	ExecStoreVirtualTuple(grouped->row);
+}
+
+/* Does the tuple, a row or a group, satisfy the FILTER of the n-th aggregate? */
+static bool
+passes_filter(const WcGrouped *grouped, int n)
+{
+	TupleTableSlot *scanned;
+	bool		passes;
+
+	if (grouped->filters[n] == NULL)
+		return true;
+	scanned = grouped->econtext->ecxt_scantuple;
+	grouped->econtext->ecxt_scantuple = grouped->row;
+	passes = ExecQual(grouped->filters[n], grouped->econtext);
+	grouped->econtext->ecxt_scantuple = scanned;
+	return passes;
 }
 
 static Datum
@@ -447,13 +348,15 @@ input_codec(const WcGrouped *grouped, int n)
 static void
 set_row_states(const WcGrouped *grouped, Datum *values, bool *isnull)
 {
-	begin_members(grouped, values, isnull);
+	begin_row(grouped, values, isnull, grouped->wrel->natts);
 	for (int i = 0; i < grouped->ngroups; i++)
 	{
 		int			at = grouped->groups[i];
 
-		if (grouped->members[i] != NULL)
-			values[at] = member_value(grouped, grouped->members[i], &isnull[at]);
+		if (grouped->members[i] == NULL)
+			continue;
+		values[at] = grouped->row->tts_values[at] = member_value(grouped, grouped->members[i], &isnull[at]);
+		grouped->row->tts_isnull[at] = isnull[at];
 	}
 	for (int i = 0; i < grouped->naggregates; i++)
 	{
@@ -463,7 +366,9 @@ set_row_states(const WcGrouped *grouped, Datum *values, bool *isnull)
 		bool		null = false;
 		bool		present;
 
-		if (grouped->inputs[i] != NULL)
+		if (!passes_filter(grouped, i))
+			null = true;
+		else if (grouped->inputs[i] != NULL)
 			value = member_value(grouped, grouped->inputs[i], &null);
 		else if (aggregate->att >= 0)
 		{
@@ -478,7 +383,7 @@ set_row_states(const WcGrouped *grouped, Datum *values, bool *isnull)
 		else if (isnull[at])
 			values[at] = (Datum) 0;
 		else
-			values[at] = value_state(aggregate->state, input_codec(grouped, i)->spec.type, value);
+			values[at] = wc_state_of_value(aggregate->state, input_codec(grouped, i)->spec.type, value);
 	}
 }
 
@@ -515,12 +420,11 @@ decode_double(WcDecoder *d)
 	return real;
 }
 
-/* As PostgreSQL's own transition functions would. */
-static void
-check_float_sum(WcStateKind state, uint8 flags)
+/* Would PostgreSQL's own transition function have raised an error? */
+static bool
+is_overflow(WcStateKind state, uint8 flags)
 {
-	if ((flags & WC_SUM_OVERFLOW) != 0 || (state == WC_STATE_DOUBLES && (flags & WC_SQUARES_OVERFLOW) != 0))
-		float_overflow_error();
+	return (flags & WC_SUM_OVERFLOW) != 0 || (state == WC_STATE_DOUBLES && (flags & WC_SQUARES_OVERFLOW) != 0);
 }
 
 /* Numbers are shown with the places of the column's type, if it says so. */
@@ -539,7 +443,7 @@ group_state(WcGrouped *grouped, int n, WcSlice bytes)
 	const WcAggregatePlan *aggregate = &grouped->aggregates[n];
 	WcDecoder	d = wc_decoder(bytes);
 	uint64		count;
-	Sum			sum = 0;
+	WcSum		sum = 0;
 	int			scale = 0;
 	double		real = 0;
 	double		squares = 0;
@@ -556,7 +460,7 @@ group_state(WcGrouped *grouped, int n, WcSlice bytes)
 	{
 		uint64		high = wc_decode_u64(&d);
 
-		sum = (Sum) (((unsigned __int128) high << 64) | wc_decode_u64(&d));
+		sum = (WcSum) (((unsigned __int128) high << 64) | wc_decode_u64(&d));
 	}
 	if (aggregate->kind == WC_AGGREGATE_SUM_DECIMAL)
 		scale = wc_decode_u8(&d);
@@ -571,11 +475,31 @@ group_state(WcGrouped *grouped, int n, WcSlice bytes)
 	if (aggregate->state == WC_STATE_COUNT)
 		return Int64GetDatum((int64) count);
 	if (aggregate->state == WC_STATE_DECIMAL)
-		return decimal_state((int64) count, sum, shown_scale(input_codec(grouped, n), scale));
+		return wc_state_of_decimals((int64) count, sum, shown_scale(input_codec(grouped, n), scale));
 	if (!wc_aggregate_sums_floats((uint8) aggregate->kind))
-		return sum_state(aggregate->state, (int64) count, sum);
-	check_float_sum(aggregate->state, flags);
-	return float_state(aggregate->state, (int64) count, real, squares);
+		return wc_state_of_sum(aggregate->state, (int64) count, sum);
+	grouped->overflow[n] = is_overflow(aggregate->state, flags);
+	return wc_state_of_floats(aggregate->state, (int64) count, real, squares);
+}
+
+/* When all of a group's columns are known. */
+static void
+finish_states(WcGrouped *grouped, Datum *values, bool *isnull)
+{
+	if (grouped->any_filter)
+		begin_row(grouped, values, isnull, grouped->nplaces);
+	for (int i = 0; i < grouped->naggregates; i++)
+	{
+		int			at = grouped->wrel->natts + i;
+
+		if (!passes_filter(grouped, i))
+		{
+			values[at] = Int64GetDatum(0);
+			isnull[at] = grouped->aggregates[i].state != WC_STATE_COUNT;
+		}
+		else if (grouped->overflow[i])
+			float_overflow_error();
+	}
 }
 
 static void
@@ -594,6 +518,7 @@ set_group(WcGrouped *grouped, WcClientScan *scan, WcSlice row, Datum *values, bo
 		/* count() has a state even without rows */
 		isnull[natts + i] = grouped->aggregates[i].state != WC_STATE_COUNT;
 		values[natts + i] = Int64GetDatum(0);
+		grouped->overflow[i] = false;
 	}
 	while (wc_client_next_cell(scan, &cell, &colno))
 	{
@@ -614,6 +539,7 @@ set_group(WcGrouped *grouped, WcClientScan *scan, WcSlice row, Datum *values, bo
 		else
 			bad_state(grouped);
 	}
+	finish_states(grouped, values, isnull);
 }
 
 bool
