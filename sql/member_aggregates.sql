@@ -109,6 +109,18 @@ PREPARE by_remainder(int) AS SELECT a % $1, count(*), sum(v) FROM t GROUP BY 1 O
 EXECUTE by_remainder(2);
 EXECUTE by_remainder(3);
 
+-- DISTINCT: groups without aggregates
+EXPLAIN (VERBOSE, COSTS OFF) SELECT DISTINCT m->>'type', v FROM t WHERE a > 0 ORDER BY 1, 2;
+SELECT aggregated('SELECT DISTINCT m->>''type'' FROM _');
+SELECT aggregated('SELECT DISTINCT coalesce(m->>''type'', ''none''), v % 2 FROM _ WHERE v > 1 ORDER BY 1 DESC, 2 LIMIT 3');
+SELECT aggregated('SELECT count(DISTINCT m->>''type'') FROM _');
+SELECT aggregated('SELECT v, count(DISTINCT m->>''type''), max(a), min(h->''tag'' COLLATE "C") FROM _ GROUP BY v');
+SELECT aggregated('SELECT count(DISTINCT m->>''type''), count(*) FROM _');
+SELECT aggregated('SELECT count(DISTINCT v) FILTER (WHERE a = 1), count(DISTINCT (m->>''n'')::int / 10) FROM _');
+SELECT aggregated('SELECT DISTINCT ON (v) v, b FROM _ ORDER BY v, b');
+SELECT aggregated('SELECT DISTINCT random() < 2, v FROM _');
+SELECT aggregated('SELECT DISTINCT m FROM _');
+
 -- FILTER: the engine groups by its columns, too, and the scan leaves groups out
 EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FILTER (WHERE m->>'type' = 'post'), sum((m->>'n')::int) FILTER (WHERE a > 1) FROM t;
 SELECT aggregated('SELECT count(*) FILTER (WHERE m->>''type'' = ''post''), count(*) FILTER (WHERE m->>''type'' IS NULL), count(*) FROM _');

@@ -482,9 +482,8 @@ may_group(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel)
 {
 	const Query *query = root->parse;
 
-	return wc_enable_pushdown && wrel->layout == WC_LAYOUT_ROW && query->groupingSets == NIL &&
-		(query->hasAggs || query->groupClause != NIL) && query->rowMarks == NIL && root->rowMarks == NIL &&
-		!query->hasTargetSRFs && !root->hasPseudoConstantQuals && !root->hasNonPartialAggs && !root->hasNonSerialAggs &&
+	return wc_enable_pushdown && wrel->layout == WC_LAYOUT_ROW && wc_client_groups(wrel->desc) && query->groupingSets == NIL &&
+		query->rowMarks == NIL && root->rowMarks == NIL && !query->hasTargetSRFs && !root->hasPseudoConstantQuals &&
 		bms_is_empty(rel->lateral_relids) && wc_plan_decides_rows(rel) && !wc_plan_is_point(rel);
 }
 
@@ -552,7 +551,8 @@ widecolGetForeignGroupPaths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 	if (stage != UPPERREL_GROUP_AGG && !partial)
 		return;
 	wrel = wc_plan_member(input_rel);
-	if (wrel == NULL || !wc_client_groups(wrel->desc) || !may_group(root, input_rel, wrel))
+	if (wrel == NULL || root->hasNonPartialAggs || root->hasNonSerialAggs || (!root->parse->hasAggs && root->parse->groupClause == NIL) ||
+		!may_group(root, input_rel, wrel))
 		return;
 	target = partial ? output_rel->reltarget : make_partial_target(root, output_rel->reltarget, group->havingQual);
 	if (!match_target(wrel, input_rel->relid, target, &groups))
@@ -573,6 +573,62 @@ widecolGetForeignGroupPaths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 	}
 	if (partial && output_rel->consider_parallel)
 		add_shared_paths(root, input_rel, output_rel, &groups, target, ngroups);
+}
+
+typedef struct Needs
+{
+	const WcRelation *wrel;
+	Index		relid;
+	PathTarget *target;
+} Needs;
+
+/* Adds columns and members of maps to the target, but for expressions that it has. */
+static bool
+needs_walker(Node *node, void *context)
+{
+	Needs	   *needs = context;
+	WcMember	member;
+
+	if (node == NULL || list_member(needs->target->exprs, node))
+		return false;
+	if (!IsA(node, Var) && !IsA(node, PlaceHolderVar) && !is_text_member(needs->wrel, needs->relid, node, &member))
+		return expression_tree_walker(node, needs_walker, context);
+	add_column_to_pathtarget(needs->target, (Expr *) node, 0);
+	return false;
+}
+
+/* The columns of `from` by which the query groups, and what is needed above. */
+static PathTarget *
+make_input_target(PlannerInfo *root, const WcRelation *wrel, Index relid, const PathTarget *from, List *above)
+{
+	Needs		needs = {.wrel = wrel,.relid = relid,.target = create_empty_pathtarget()};
+	ListCell   *lc;
+
+	foreach(lc, from->exprs)
+	{
+		Index		ref = get_pathtarget_sortgroupref(from, foreach_current_index(lc));
+
+		if (ref != 0 && get_sortgroupref_clause_noerr(ref, wc_group_clause(root)) != NULL)
+			add_column_to_pathtarget(needs.target, lfirst(lc), ref);
+	}
+	(void) needs_walker((Node *) above, &needs);
+	return set_pathtarget_cost_width(root, needs.target);
+}
+
+Path *
+wc_aggregate_distinct_path(PlannerInfo *root, const RelOptInfo *rel, RelOptInfo *output_rel, Path *top, List *above)
+{
+	const WcRelation *wrel = wc_plan_member(rel);
+	ForeignPath *rows = wc_plan_own_path(top, rel);
+	PathTarget *target;
+	Groups		groups;
+
+	if (wrel == NULL || rows == NULL || !may_group(root, rel, wrel))
+		return NULL;
+	target = above == NIL ? top->pathtarget : make_input_target(root, wrel, rel->relid, top->pathtarget, above);
+	if (!match_target(wrel, rel->relid, target, &groups))
+		return NULL;
+	return (Path *) make_grouped_path(root, output_rel, target, rows, count_groups(root, &groups, target, rel), false);
 }
 
 /* --- the plan ------------------------------------------------------------------------ */

@@ -11,6 +11,13 @@
 #include "fdw/plan/private.h"
 #include "fdw/relation/relation.h"
 
+/*
+ * A path of groups of a relation's rows that have the same values in the target of `top`, a path of the relation, once or several times each;
+ * for queries that do not mind how often.  above: NIL, or expressions that aggregates above evaluate; then only what they need is in
+ * the path's target, and columns by which the query groups.  NULL: the engine cannot make the groups.
+ */
+extern Path *wc_aggregate_distinct_path(PlannerInfo *root, const RelOptInfo *rel, RelOptInfo *output_rel, Path *top, List *above);
+
 /* The path of the rows that are aggregated if the path is from widecolGetForeignGroupPaths; else the path
  * itself. */
 extern ForeignPath *wc_aggregate_rows(ForeignPath *path);

@@ -27,6 +27,7 @@
 #include "client/settings.h"
 #include "compat.h"
 #include "fdw/fdw.h"
+#include "fdw/plan/aggregate.h"
 #include "fdw/plan/cost.h"
 #include "fdw/plan/distinct.h"
 #include "fdw/plan/limit.h"
@@ -264,8 +265,16 @@ add_distinct_paths(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, RelOptI
 			top->pathtarget->exprs;
 		int			nparts = leading_parts(wrel, rel->relid, exprs);
 
-		if (scan == NULL || nparts == 0)
+		if (scan == NULL)
 			continue;
+		if (nparts == 0)
+		{
+			Path	   *groups = query->hasDistinctOn ? NULL : wc_aggregate_distinct_path(root, rel, output_rel, top, NIL);
+
+			if (groups != NULL)
+				add_unique(root, output_rel, groups, false);
+			continue;
+		}
 		add_unique(root, output_rel, make_first_rows(root, rel, wrel, scan, top, nparts),
 				   pathkeys_contained_in(needed, top->pathkeys));
 		if (query->hasDistinctOn && !turned)
@@ -278,18 +287,24 @@ static void
 add_group_paths(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel, RelOptInfo *output_rel,
 				const GroupPathExtraData *extra)
 {
+	List	   *above = lappend(list_copy(output_rel->reltarget->exprs), extra->havingQual);
 	ListCell   *lc;
 
-	if (minds_duplicates((Node *) output_rel->reltarget->exprs, NULL) || minds_duplicates(extra->havingQual, NULL))
+	if (minds_duplicates((Node *) above, NULL))
 		return;
 	foreach(lc, rel->pathlist)
 	{
 		Path	   *top = lfirst(lc);
 		const ForeignPath *scan = wc_plan_own_path(top, rel);
 		int			nparts = leading_parts(wrel, rel->relid, top->pathtarget->exprs);
+		Path	   *first = NULL;
 
 		if (scan != NULL && nparts > 0)
-			add_grouped(root, output_rel, make_first_rows(root, rel, wrel, scan, top, nparts), extra);
+			first = make_first_rows(root, rel, wrel, scan, top, nparts);
+		else if (scan != NULL && root->hasNonPartialAggs)
+			first = wc_aggregate_distinct_path(root, rel, output_rel, top, above);
+		if (first != NULL)
+			add_grouped(root, output_rel, first, extra);
 	}
 }
 
