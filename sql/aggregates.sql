@@ -106,7 +106,7 @@ ANALYZE wide, wide_heap;
 SELECT aggregated('wide', 'SELECT v, count(*), sum(w), max(w) FROM _ GROUP BY v HAVING count(*) > 4 AND max(w) % 100 = 0');
 SELECT aggregated('wide', 'SELECT count(*), sum(n), max(length(v)) FROM (SELECT v, count(*) AS n FROM _ GROUP BY v) x');
 
--- aggregates that PostgreSQL computes
+-- DISTINCT, FILTER, and aggregates that PostgreSQL computes
 SELECT aggregated('t', 'SELECT count(DISTINCT i) FROM _');
 SELECT aggregated('t', 'SELECT count(*) FILTER (WHERE i > 3) FROM _');
 SELECT aggregated('t', 'SELECT array_agg(i ORDER BY a, b, c) FROM _ WHERE c < 10');
