@@ -226,6 +226,26 @@ BEGIN
 		PERFORM widecol.drop_table(t);
 		COMMIT;
 	END LOOP;
+	FOR i IN 1 .. 20 LOOP
+		t := 'own_ahead' || i;
+		EXECUTE format('CREATE FOREIGN TABLE %I (k text OPTIONS (rowkey ''1''), v text, w text) SERVER widecol', t);
+		COMMIT;
+		-- in the same transaction
+		IF i % 2 = 0 THEN
+			PERFORM widecol.put(t, 'r', 'cf:v', 'future', 4000000000000000);
+		ELSE
+			PERFORM widecol.delete(t, 'r', 'cf:v', 4000000000000000);
+		END IF;
+		EXECUTE format('INSERT INTO %I VALUES (''r'', ''new'')', t);
+		FOR n IN 1 .. 2 LOOP
+			EXECUTE format('SELECT ARRAY[v, w] FROM %I WHERE k = ''r''', t) INTO read;
+			ASSERT read IS NOT DISTINCT FROM CASE i % 2 WHEN 0 THEN '{future,NULL}'::text[] END, format('%s: %s', t, read);
+			COMMIT;
+		END LOOP;
+		EXECUTE format('DROP FOREIGN TABLE %I', t);
+		PERFORM widecol.drop_table(t);
+		COMMIT;
+	END LOOP;
 END $$;
 CALL insert_and_read();
 

@@ -40,7 +40,7 @@ end_of_transaction(bool committed)
 	wc_writer_locks_forget();
 	wc_rows_forget();
 	wc_own_forget();
-	wc_own_forget_whole_rows();
+	wc_own_begin();
 	wc_snapshots_forget();
 	wc_serial_forget();
 	wc_provisional_forget();
@@ -221,7 +221,6 @@ end_savepoint(bool commit)
 	wc_writer_locks_forget();
 	wc_rows_forget_held();
 	wc_own_forget();
-	wc_own_forget_whole_rows();
 }
 
 static void

@@ -105,10 +105,26 @@ class Author:
             return f"DELETE FROM t WHERE {self.key()}", False
         if chance < 0.64:
             return rng.choice([f"UPDATE t SET k = k + 10 WHERE {self.key()} AND k < 10", "DELETE FROM t WHERE k >= 10"] * 2 + ["TRUNCATE t"]), False
+        if chance < 0.72:
+            return self.groups(), False
+        if chance < 0.73:
+            return f"SET cpu_tuple_cost = {rng.choice(['100', 'DEFAULT'])}", False   # rows are dear: the engine makes groups of a few
         targets = rng.choice(["k, m", "k, p", "m ->> 'a', p ->> 'p_b'", "k, x, y, z", "*", "t", "count(*)", "m -> 'x1', m ->> 'm001', x", "p, z",
                               "jsonb_object_keys(m)", "(SELECT count(*) FROM jsonb_each_text(m))", "length(m::text), length(p::text)", "m - 'a'",
                               "count(m), count(p ->> 'p_a'), max(m ->> 'b')"])
         return f"SELECT {targets} FROM t WHERE {self.where()}", False
+
+    def groups(self):
+        rng = self.rng
+        groups = rng.sample(["m ->> 'a'", "p ->> 'p_b'", "k", "y", "coalesce(m ->> 'b', x)", "(p ->> 'p_x1')::int / 10", "k % 2", "y > 3", "k2"], rng.randrange(3))
+        where = f" WHERE {self.where()}" if rng.random() < 0.5 else ""
+        if groups and rng.random() < 0.2:
+            return f"SELECT DISTINCT {', '.join(groups)} FROM t{where}"
+        aggregates = [rng.choice(["count(*)", "count(m ->> 'a')", "sum((m ->> 'x1')::int)", "avg((p ->> 'p_x1')::int)", "max((m ->> 'x1')::int)", "sum(z)", "count(y)",
+                                  "min((p ->> 'p_a') COLLATE \"C\")", "sum((m ->> 'x1')::numeric)", "max(m ->> 'b' COLLATE \"C\")", "count(DISTINCT m ->> 'a')"])
+                      + (f" FILTER (WHERE {self.condition()})" if rng.random() < 0.2 else "") for _ in range(rng.randint(1, 3))]
+        by = f" GROUP BY {', '.join(str(i + 1) for i in range(len(groups)))}" if groups else ""
+        return f"SELECT {', '.join(groups + aggregates)} FROM t{where}{by}"
 
     def key(self):
         k2 = f" AND k2 = '{self.rng.choice('abc')}'" if self.rng.random() < 0.7 else ""

@@ -71,7 +71,7 @@ INT8 = Type("int8", "number", NUMBERS + ["-9223372036854775808", "92233720368547
             aggregates=SUMS)
 SMALL = Type("int4", "number", [str(i) for i in range(40)], ["-1", "40", "100"], WIDE, aggregates=SUMS, shift=["{c} + 1000", "{c} + 1", "{c} - 1", "- {c}", "39 - {c}"])
 BIG = Type("int8", "number", [str(i * 1000) for i in range(-20, 40)], ["1", "-1"], WIDE, aggregates=SUMS, shift=["{c} + 1000000", "{c} + 1000", "- {c}"])
-NUMERIC = Type("numeric", "number", NUMERICS, ["1.50", "-1.5000", "3", "1e-20", "-0"], WIDE, aggregates=("min", "max", "count"))
+NUMERIC = Type("numeric", "number", NUMERICS, ["1.50", "-1.5000", "3", "1e-20", "-0"], WIDE, aggregates=("min", "max", "count", "sum"))
 FLOAT4 = Type("float4", "number", SHORT_FLOATS, ["-0", "5"], WIDE)
 FLOAT8 = Type("float8", "number", FLOATS, ["-0", "5", "0.30000000000000004"], WIDE)
 BOOL = Type("bool", "bool", ["true", "false"], aggregates=("count", "bool_and", "bool_or"))
@@ -97,8 +97,8 @@ DOMAIN = Type('text COLLATE "C"', "text", ["", ".", "a", "a.", ".a", "a.b", "b.a
 NAME = Type("name", "text", ["", "a", "ab", "b", "B", "zz"], ["c"], ["'ab'::text"], aggregates=("count",))
 # Wider numbers are rounded to this, or refused, when they are stored.
 MONEY = Type("numeric(8,2)", "number", ["-999999.99", "-1.5", "-0.01", "0", "0.01", "1", "1.5", "2", "10", "999999.99", "NaN"],
-             ["1.50", "1.505", "-1.5000", "1e10", "-0", "Infinity"], WIDE, aggregates=("min", "max", "count"))
-CENTS = Type("numeric(40,10)", "number", FINITE, ["1.50", "-1.5000", "3", "1e-20", "-0", "NaN", "Infinity"], WIDE, aggregates=("min", "max", "count"))
+             ["1.50", "1.505", "-1.5000", "1e10", "-0", "Infinity"], WIDE, aggregates=("min", "max", "count", "sum"))
+CENTS = Type("numeric(40,10)", "number", FINITE, ["1.50", "-1.5000", "3", "1e-20", "-0", "NaN", "Infinity"], WIDE, aggregates=("min", "max", "count", "sum"))
 DATE = Type("date", "day", DAYS, ["2000-01-03", "4714-11-24 BC"], DAY_OTHERS, shift=["{c} + 1", "{c} - 365"])
 TIMESTAMP = Type("timestamp", "day", TIMES, ["2000-01-03 00:00:00"], DAY_OTHERS_SAFE)
 TIMESTAMPTZ = Type("timestamptz", "day", [t if "infinity" in t else (t[:-3] + "+00 BC" if t.endswith("BC") else t + "+00")

@@ -299,7 +299,11 @@ def aggregate(rng, scope):
     inner = scope.name(c)
     if name == "count" and c.type.orderable and rng.random() < 0.3:
         inner = f"DISTINCT {inner}"
-    return f"{name}({inner})"
+    call = f"{name}({inner})"
+    if rng.random() < 0.15:
+        call += f" FILTER (WHERE {where(rng, scope, [], 0).sql()})"
+    # the places that are shown may be fewer than those of the values
+    return f"trim_scale({call})" if name == "sum" and c.type.name.startswith("numeric") else call
 
 
 # Not for subqueries that are cheap: one that starts workers for each outer row takes minutes.

@@ -70,6 +70,7 @@ typedef struct WholeRow
 
 static WholeRow whole_rows[WHOLE_ROWS];
 static bool any_whole_row;
+static bool dated;				/* an operation of the transaction may have a given timestamp, later than its commit's */
 
 static void
 forget(OwnRow *r)
@@ -313,6 +314,20 @@ change(OwnRow *r, const WcOp *op)
 	return status == WC_END;
 }
 
+static bool
+has_timestamps(const WcOp *op)
+{
+	WcDecoder	d = wc_decoder(op->items);
+	WcItem		item;
+
+	while (wc_op_next_item(&d, &item, NULL) == WC_OK)
+	{
+		if (item.ts != WC_TS_LATEST)
+			return true;
+	}
+	return false;
+}
+
 /* Does the operation put or clear each column of the Get, and put anything? */
 static bool
 makes_row(const WcOp *op, const WcScan *get)
@@ -358,12 +373,14 @@ make(const WcOp *op, uint64 hash)
 }
 
 void
-wc_own_change(const WcOp *op, bool may_make)
+wc_own_change(const WcOp *op, bool early)
 {
 	bool		known = false;
+	bool		may_make;
 	uint64		hash;
 
-	may_make &= any_whole_row;
+	dated |= early && op->kind == WC_OP_ROW && has_timestamps(op);
+	may_make = early && any_whole_row && !dated;
 	if (nrows == 0 && !may_make)
 		return;
 	if (op->kind != WC_OP_ROW)
@@ -404,6 +421,13 @@ wc_own_note_whole_row(const WcTableDesc *table, const WcScan *get)
 		whole->get.table_id = 0;
 	else
 		any_whole_row = true;
+}
+
+void
+wc_own_begin(void)
+{
+	dated = false;
+	wc_own_forget_whole_rows();
 }
 
 void

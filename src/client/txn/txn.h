@@ -193,16 +193,17 @@ extern bool wc_own_answers(const WcScan *get, const WcScan *scan);
 extern bool wc_own_convert(const WcScan *get, WcSlice answer, const WcScan *scan, WcBuf *block);
 
 /*
- * Are there any?  And: the transaction's next operation; may_make: if it makes a whole row, that may be kept, too.  Sessions read by
- * wc_batch_find_own and wc_batch_own_shows, which see to it that own.c knows all operations.
+ * Are there any?  And: the transaction's next operation; early: it is one of the first, and if it makes a whole row, that may be kept,
+ * too.  Sessions read by wc_batch_find_own and wc_batch_own_shows, which see to it that own.c knows all operations.
  */
 extern bool wc_own_any(void);
-extern void wc_own_change(const WcOp *op, bool may_make);
+extern void wc_own_change(const WcOp *op, bool early);
 
 /* This Get, of some row, reads all columns that operations of the transaction put or clear to make a row of the table.  They are
- * forgotten when the transaction has ended, or a part of it is rolled back; that never fails. */
+ * forgotten when a part of the transaction is rolled back.  wc_own_begin: the next transaction begins.  These two never fail. */
 extern void wc_own_note_whole_row(const WcTableDesc *table, const WcScan *get);
 extern void wc_own_forget_whole_rows(void);
+extern void wc_own_begin(void);
 
 /*
  * Appends the answer to the Get at a snapshot, by its number (0: the newest state), with own operations of commands before cid.
