@@ -81,7 +81,7 @@ RESET widecol.on_undecodable;
 DELETE FROM t WHERE a = 5;
 
 -- groups
-EXPLAIN (VERBOSE, COSTS OFF) SELECT m->>'type' AS type, a, count(*), sum((m->>'n')::int) FROM t GROUP BY 1, a HAVING sum((m->>'n')::int) > 0 ORDER BY 1, 2;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT m->>'type' AS type, v, count(*), sum((m->>'n')::int) FROM t GROUP BY 1, v HAVING sum((m->>'n')::int) > 0;
 SELECT m->>'type' AS type, count(*), sum((m->>'n')::int), min((m->>'day')::date) FROM t GROUP BY m->>'type' ORDER BY 1;
 SELECT aggregated('SELECT m->>''type'' FROM _ GROUP BY 1');
 SELECT aggregated('SELECT m->>''type'', m->>''day'', h->''tag'', count(*), max(b) FROM _ GROUP BY 1, 2, 3');
@@ -99,7 +99,7 @@ SELECT aggregated('SELECT a % 2, v / 3, count(*), sum(v) FROM _ GROUP BY 1, 2');
 SELECT aggregated('SELECT a % 2 AS x, upper(m->>''type'') || a, count(*) FROM _ GROUP BY a, m->>''type'' HAVING m->>''type'' || a <> ''post1''');
 SELECT aggregated('SELECT (m->>''n'')::int / 20, (m->>''odd'')::int > 10, count(*) FROM _ GROUP BY 1, 2');
 SELECT aggregated('SELECT CASE WHEN v IS NULL THEN m->>''type'' ELSE ''v'' END, count(*), max((m->>''n'')::int) FROM _ GROUP BY 1 ORDER BY 1');
-SELECT aggregated('SELECT v > (SELECT avg(a) FROM t_heap), count(*) FROM _ GROUP BY 1');
+SELECT v > (SELECT avg(a) FROM t_heap) AS greater, count(*) FROM t GROUP BY 1 ORDER BY 1;
 SELECT aggregated('SELECT v % 2, v % 3, v, count(*) FROM _ GROUP BY GROUPING SETS (1, 2, 3)');
 SELECT aggregated('SELECT a + random() * 0 > 1, count(*) FROM _ GROUP BY 1');
 SELECT aggregated('SELECT m ? ''type'', count(*) FROM _ GROUP BY 1');
@@ -127,7 +127,8 @@ SELECT aggregated('SELECT count(*) FILTER (WHERE m->>''type'' = ''post''), count
 SELECT aggregated('SELECT a, count(v) FILTER (WHERE m->>''type'' = ''post''), sum(v) FILTER (WHERE m->>''type'' <> ''post''), max(v) FILTER (WHERE v < 5) FROM _ GROUP BY a');
 SELECT aggregated('SELECT a % 2, avg(v) FILTER (WHERE a = 2), min(b) FILTER (WHERE false), sum(v) FILTER (WHERE NULL) FROM _ GROUP BY 1');
 SELECT aggregated('SELECT sum((m->>''odd'')::int) FILTER (WHERE m->>''type'' = ''post''), count(*) FILTER (WHERE (m->>''odd'')::int > 1000) FROM _');
-SELECT aggregated('SELECT sum((m->>''type'')::int) FILTER (WHERE m->>''type'' ~ ''^[0-9]+$''), count(*) FILTER (WHERE v > (SELECT min(a) FROM t_heap)) FROM _');
+SELECT aggregated('SELECT sum((m->>''type'')::int) FILTER (WHERE m->>''type'' ~ ''^[0-9]+$'') FROM _');
+SELECT count(*) FILTER (WHERE v > (SELECT min(a) FROM t_heap)) FROM t;
 SELECT aggregated('SELECT count(*) FILTER (WHERE random() < 2) FROM _');
 SELECT aggregated('SELECT a, count(*) FILTER (WHERE v > 3) AS many FROM _ GROUP BY a HAVING count(*) FILTER (WHERE v > 3) > 100 ORDER BY 1');
 SELECT sum((m->>'type')::int) FILTER (WHERE a = 1) FROM t;
@@ -140,7 +141,6 @@ SELECT aggregated('SELECT m->>''odd'', count(*), sum((m->>''odd'')::int) FROM _ 
 SELECT aggregated('SELECT m->>''type'', count(*) FROM _ WHERE length(m->>''type'') > 4 GROUP BY 1');
 PREPARE by_type(text, int) AS SELECT m->>'type', count(*), max((m->>'n')::int) FROM t WHERE m->>'type' = $1 AND a = $2 GROUP BY 1;
 SET plan_cache_mode = 'force_generic_plan';
-EXPLAIN (VERBOSE, COSTS OFF) EXECUTE by_type('post', 0);
 EXECUTE by_type('post', 0);
 EXECUTE by_type('reply', 1);
 EXECUTE by_type(NULL, 1);

@@ -351,18 +351,21 @@ match_target(const WcRelation *wrel, Index relid, const PathTarget *target, Grou
 
 typedef struct Pull
 {
+	const WcRelation *wrel;
+	Index		relid;
 	List	   *groups;			/* expressions */
-	List	   *found;			/* aggregates, and columns outside of the groups' expressions */
+	List	   *found;			/* aggregates, and columns and members of maps outside of the groups' expressions */
 } Pull;
 
 static bool
 pull_walker(Node *node, void *context)
 {
 	Pull	   *pull = context;
+	WcMember	member;
 
 	if (node == NULL || list_member(pull->groups, node))
 		return false;
-	if (!IsA(node, Aggref) && !IsA(node, Var) && !IsA(node, PlaceHolderVar))
+	if (!IsA(node, Aggref) && !IsA(node, Var) && !IsA(node, PlaceHolderVar) && !is_text_member(pull->wrel, pull->relid, node, &member))
 		return expression_tree_walker(node, pull_walker, context);
 	pull->found = lappend(pull->found, node);
 	return false;
@@ -371,10 +374,10 @@ pull_walker(Node *node, void *context)
 /* As PostgreSQL's make_partial_grouping_target: the groups' columns, and partial aggregates for all aggregates
  * in the target and in HAVING. */
 static PathTarget *
-make_partial_target(PlannerInfo *root, const PathTarget *target, Node *having)
+make_partial_target(PlannerInfo *root, const WcRelation *wrel, Index relid, const PathTarget *target, Node *having)
 {
 	PathTarget *partial = create_empty_pathtarget();
-	Pull		pull = {NIL, NIL};
+	Pull		pull = {.wrel = wrel,.relid = relid};
 	List	   *others = NIL;
 	ListCell   *lc;
 
@@ -554,7 +557,7 @@ widecolGetForeignGroupPaths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 	if (wrel == NULL || root->hasNonPartialAggs || root->hasNonSerialAggs || (!root->parse->hasAggs && root->parse->groupClause == NIL) ||
 		!may_group(root, input_rel, wrel))
 		return;
-	target = partial ? output_rel->reltarget : make_partial_target(root, output_rel->reltarget, group->havingQual);
+	target = partial ? output_rel->reltarget : make_partial_target(root, wrel, input_rel->relid, output_rel->reltarget, group->havingQual);
 	if (!match_target(wrel, input_rel->relid, target, &groups))
 		return;
 	ngroups = count_groups(root, &groups, target, input_rel);
