@@ -94,3 +94,28 @@ DROP TABLE members_parent CASCADE;
 DROP FOREIGN TABLE members, members_domain;
 DROP DOMAIN json_map;
 SELECT widecol.drop_table('members');
+
+-- of partitions and children, too: columns may have other numbers there, and the query names those of the parent
+CREATE TABLE tree (m jsonb, k text COLLATE "C", n int) PARTITION BY LIST (n);
+CREATE TABLE tree_low PARTITION OF tree FOR VALUES IN (1, 2) PARTITION BY LIST (n);
+CREATE FOREIGN TABLE tree_one (n int, k text OPTIONS (rowkey '1') COLLATE "C", gone int, m jsonb OPTIONS (family 'm')) SERVER widecol;
+ALTER FOREIGN TABLE tree_one DROP COLUMN gone;
+ALTER TABLE tree_low ATTACH PARTITION tree_one FOR VALUES IN (1);
+CREATE TABLE tree_two PARTITION OF tree FOR VALUES IN (3);
+INSERT INTO tree VALUES ('{"x": "1", "y": "2"}', 'a', 1), ('{"x": "3"}', 'b', 1), ('{"x": "5", "y": "6"}', 'c', 3);
+EXPLAIN (COSTS OFF) SELECT m->>'x' FROM tree WHERE k < 'z' AND n < 3;
+EXPLAIN (COSTS OFF) SELECT k, m->>'x' FROM tree WHERE m->>'y' = '2' AND n = 1;
+EXPLAIN (COSTS OFF) SELECT k, m FROM tree WHERE n = 1;
+EXPLAIN (COSTS OFF) SELECT m->>'x', tree FROM tree WHERE n = 1;
+SELECT k, m->>'x', m->'y' FROM tree ORDER BY k;
+SELECT k, m->>'x' FROM tree WHERE m->>'y' = '2' OR m['x'] = '"3"' ORDER BY k;
+SELECT count(*), sum((m->>'x')::int) FROM tree;
+CREATE TABLE ancestor (k text COLLATE "C", m jsonb);
+CREATE FOREIGN TABLE heir (extra jsonb OPTIONS (family 'e'), k text OPTIONS (rowkey '1') COLLATE "C", m jsonb OPTIONS (family 'm')) INHERITS (ancestor) SERVER widecol;
+INSERT INTO heir VALUES ('a', '{"x": "1", "y": "2"}', '{"x": "other"}');
+EXPLAIN (COSTS OFF) SELECT m->'x' FROM ancestor;
+SELECT m->'x', tableoid::regclass FROM ancestor;
+EXPLAIN (COSTS OFF) SELECT m->'x' FROM heir UNION ALL SELECT extra->'x' FROM heir UNION ALL SELECT m FROM tree_one;
+SELECT m->'x' FROM heir UNION ALL SELECT extra->'x' FROM heir UNION ALL SELECT m FROM tree_one;
+DROP TABLE tree, ancestor CASCADE;
+SELECT count(widecol.drop_table(t)) FROM unnest('{tree_one,heir}'::text[]) t;

@@ -9,6 +9,8 @@
 
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/planner.h"
+#include "parser/parsetree.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -20,10 +22,12 @@
 typedef struct Search
 {
 	const WcRelation *wrel;
-	Index		varno;
+	Index		varno;			/* in the query: of the relation, or of the table whose partition or child it is */
+	int			ncolumns;
+	int		   *atts;			/* [ncolumns]: of that table's columns, attnum - 1 of the relation's; -1: it has none */
 	Index		levels;			/* levels of subqueries below the query that is searched */
 	Bitmapset  *whole;			/* attnums of columns used as a whole; 0: the whole row */
-	List	  **keys;			/* [attnum - 1] */
+	List	  **keys;			/* [ncolumns] */
 } Search;
 
 static inline bool
@@ -46,9 +50,9 @@ is_key(const Node *node)
 static bool
 shows_member(const Search *s, const Var *map, Oid function)
 {
-	if (map->varattno <= 0 || map->varattno > s->wrel->natts)
+	if (map->varattno <= 0 || map->varattno > s->ncolumns || s->atts[map->varattno - 1] < 0)
 		return false;
-	if (s->wrel->columns[map->varattno - 1].hstore)
+	if (s->wrel->columns[s->atts[map->varattno - 1]].hstore)
 		return !OidIsValid(function) || wc_hstore_is_function(function, getBaseType(map->vartype), "hstore_fetchval");
 	return map->vartype == JSONBOID &&
 		(!OidIsValid(function) || function == F_JSONB_OBJECT_FIELD || function == F_JSONB_OBJECT_FIELD_TEXT);
@@ -127,39 +131,67 @@ is_map(const WcRelColumn *column)
 	return column->role == WC_ROLE_MAP || column->role == WC_ROLE_PREFIX_MAP;
 }
 
-/* May a map of rel be read in part?  Rows that are written or locked are needed whole; a member of an
- * inheritance tree is used through its parent's columns. */
+/* May a map of rel be read in part?  Rows that are written or locked are needed whole. */
 static bool
-may_search(PlannerInfo *root, RelOptInfo *rel, const WcRelation *wrel)
+may_search(PlannerInfo *root, const WcRelation *wrel)
 {
-	return wrel->has_map && rel->reloptkind == RELOPT_BASEREL && root->parse->commandType == CMD_SELECT &&
-		root->rowMarks == NIL;
+	return wrel->has_map && root->parse->commandType == CMD_SELECT && root->rowMarks == NIL;
+}
+
+/* From the relation up to the table that the query names. */
+static bool
+find_columns(PlannerInfo *root, const RelOptInfo *rel, Search *s)
+{
+	s->varno = rel->relid;
+	s->ncolumns = s->wrel->natts;
+	s->atts = palloc(sizeof(int) * Max(s->ncolumns, 1));
+	for (int i = 0; i < s->ncolumns; i++)
+		s->atts[i] = i;
+	while (root->append_rel_array != NULL && root->append_rel_array[s->varno] != NULL)
+	{
+		const AppendRelInfo *info = root->append_rel_array[s->varno];
+		int			n = list_length(info->translated_vars);
+		int		   *atts = palloc(sizeof(int) * Max(n, 1));
+
+		if (planner_rt_fetch(info->parent_relid, root)->rtekind != RTE_RELATION)
+			return false;
+		for (int i = 0; i < n; i++)
+		{
+			const Var  *var = list_nth(info->translated_vars, i);
+			bool		plain = var != NULL && IsA(var, Var) && var->varattno > 0 && var->varattno <= s->ncolumns;
+
+			atts[i] = plain ? s->atts[var->varattno - 1] : -1;
+		}
+		s->varno = info->parent_relid;
+		s->ncolumns = n;
+		s->atts = atts;
+	}
+	return true;
 }
 
 List *
 wc_map_keys_find(PlannerInfo *root, RelOptInfo *rel, const WcRelation *wrel, const Bitmapset *attrs)
 {
-	Search		s = {.wrel = wrel,.varno = rel->relid};
+	Search		s = {.wrel = wrel};
 	List	   *found = NIL;
-	int			att = -1;
 
-	if (!may_search(root, rel, wrel))
+	if (!may_search(root, wrel) || !find_columns(root, rel, &s))
 		return NIL;
-	s.keys = palloc0(sizeof(List *) * Max(wrel->natts, 1));
+	s.keys = palloc0(sizeof(List *) * Max(s.ncolumns, 1));
 	(void) query_tree_walker(root->parse, search_walker, &s, QTW_IGNORE_JOINALIASES);
 	(void) search_walker((Node *) root->processed_tlist, &s);
 	if (bms_is_member(0, s.whole))
 		return NIL;
-	while ((att = bms_next_member(attrs, att)) >= 0)
+	for (int i = 0; i < s.ncolumns; i++)
 	{
 		WcMapKeys  *map;
 
-		if (!is_map(&wrel->columns[att]) || bms_is_member(att + 1, s.whole) ||
-			s.keys[att] == NIL || list_length(s.keys[att]) > WC_MAP_KEYS_MAX)
+		if (s.atts[i] < 0 || !bms_is_member(s.atts[i], attrs) || !is_map(&wrel->columns[s.atts[i]]) || bms_is_member(i + 1, s.whole) ||
+			s.keys[i] == NIL || list_length(s.keys[i]) > WC_MAP_KEYS_MAX)
 			continue;
 		map = palloc(sizeof(WcMapKeys));
-		map->att = att;
-		map->keys = s.keys[att];
+		map->att = s.atts[i];
+		map->keys = s.keys[i];
 		found = lappend(found, map);
 	}
 	return found;
