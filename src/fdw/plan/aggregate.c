@@ -600,7 +600,7 @@ needs_walker(Node *node, void *context)
 	return false;
 }
 
-/* The columns of `from` by which the query groups, and what is needed above. */
+/* The columns of `from` by which the query groups, and the columns and members that the expressions above need. */
 static PathTarget *
 make_input_target(PlannerInfo *root, const WcRelation *wrel, Index relid, const PathTarget *from, List *above)
 {

@@ -13,8 +13,8 @@
 
 /*
  * A path of groups of a relation's rows that have the same values in the target of `top`, a path of the relation, once or several times each;
- * for queries that do not mind how often.  above: NIL, or expressions that aggregates above evaluate; then only what they need is in
- * the path's target, and columns by which the query groups.  NULL: the engine cannot make the groups.
+ * for queries that do not mind how often.  above: NIL, or the expressions of an Agg node above; then the path's target has the columns by
+ * which the query groups, and the columns and members that these expressions need, and no others.  NULL: the engine cannot make the groups.
  */
 extern Path *wc_aggregate_distinct_path(PlannerInfo *root, const RelOptInfo *rel, RelOptInfo *output_rel, Path *top, List *above);
 
