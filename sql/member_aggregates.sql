@@ -28,45 +28,30 @@ CREATE TABLE t_heap AS SELECT * FROM t;
 CREATE STATISTICS member_values ON (m->>'type'), (m->>'n'), (h->'tag'), (p->>'x:score') FROM t;
 ANALYZE t, t_heap;
 
--- Shows which aggregates the engine computes, and compares the results: _ as the foreign table, the same
--- without pushdown, and as the heap copy.
-CREATE FUNCTION aggregated(query text, tab text = 't') RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE line text; pushed text[]; local text[]; heaps text[];
-  ours text = replace(query, ' _', ' ' || tab);
-  rows_of text = 'SELECT array_agg(x::text ORDER BY x::text) FROM (%s) x';
-BEGIN
-  FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || ours LOOP
-    IF line ~ '(Engine|Agg|Append|Group|Columns)' THEN RETURN NEXT regexp_replace(trim(line), '^->  ', ''); END IF;
-  END LOOP;
-  EXECUTE format(rows_of, ours) INTO pushed;
-  PERFORM set_config('widecol.enable_pushdown', 'off', true);
-  EXECUTE format(rows_of, ours) INTO local;
-  PERFORM set_config('widecol.enable_pushdown', 'on', true);
-  EXECUTE format(rows_of, replace(query, ' _', ' ' || tab || '_heap')) INTO heaps;
-  RETURN NEXT coalesce(cardinality(pushed), 0) || ' rows' || CASE WHEN cardinality(pushed) = 1 THEN ': ' || pushed[1] ELSE '' END ||
-    CASE WHEN pushed IS DISTINCT FROM local THEN '; OTHERS LOCALLY: ' || local::text WHEN pushed IS DISTINCT FROM heaps THEN '; NOT THOSE OF THE HEAP TABLE: ' || heaps::text ELSE '' END;
-END $$;
+\getenv srcdir PG_ABS_SRCDIR
+\set file :srcdir '/sql/include/aggregated.sql'
+\i :file
 
 -- aggregates
 EXPLAIN (VERBOSE, COSTS OFF) SELECT sum((m->>'n')::int), count(m->>'type'), count(*) FROM t WHERE a > 0 AND (m->>'n')::int < 40;
-SELECT aggregated('SELECT count(m->>''type''), count(m->>''none''), count(*), count(h->''tag''), count(p->>''x:score'') FROM _');
-SELECT aggregated('SELECT sum((m->>''n'')::int), avg((m->>''n'')::int), min((m->>''n'')::int), max((m->>''n'')::int) FROM _');
-SELECT aggregated('SELECT sum((m->>''n'')::int2), sum((m->>''big'')::int8), avg((m->>''big'')::int8), max((m->>''big'')::int8) FROM _');
-SELECT aggregated('SELECT max((m->>''price'')::numeric), min((m->>''price'')::numeric), min((m->>''day'')::date), max((m->>''day'')::date) FROM _');
-SELECT aggregated('SELECT max(m->>''type'' COLLATE "C"), min((m->>''type'') COLLATE "C"), max((h->''tag'') COLLATE "C") FROM _');
-SELECT aggregated('SELECT sum((h->''n'')::int), sum((p->>''x:score'')::int), sum(v), max(a) FROM _');
-SELECT aggregated('SELECT sum((m->>''n'')::int) FROM _ WHERE m->>''type'' = ''post'' AND h ? ''tag''');
-SELECT aggregated('SELECT sum((m->>''n'')::int), max(m->>''type'' COLLATE "C"), count(m->>''n'') FROM _ WHERE a = 9');
-SELECT aggregated('SELECT count((m->>''n'')::int), sum((m->>''n'')::int) FROM _ WHERE false');
+SELECT aggregated('t', 'SELECT count(m->>''type''), count(m->>''none''), count(*), count(h->''tag''), count(p->>''x:score'') FROM _');
+SELECT aggregated('t', 'SELECT sum((m->>''n'')::int), avg((m->>''n'')::int), min((m->>''n'')::int), max((m->>''n'')::int) FROM _');
+SELECT aggregated('t', 'SELECT sum((m->>''n'')::int2), sum((m->>''big'')::int8), avg((m->>''big'')::int8), max((m->>''big'')::int8) FROM _');
+SELECT aggregated('t', 'SELECT max((m->>''price'')::numeric), min((m->>''price'')::numeric), min((m->>''day'')::date), max((m->>''day'')::date) FROM _');
+SELECT aggregated('t', 'SELECT max(m->>''type'' COLLATE "C"), min((m->>''type'') COLLATE "C"), max((h->''tag'') COLLATE "C") FROM _');
+SELECT aggregated('t', 'SELECT sum((h->''n'')::int), sum((p->>''x:score'')::int), sum(v), max(a) FROM _');
+SELECT aggregated('t', 'SELECT sum((m->>''n'')::int) FROM _ WHERE m->>''type'' = ''post'' AND h ? ''tag''');
+SELECT aggregated('t', 'SELECT sum((m->>''n'')::int), max(m->>''type'' COLLATE "C"), count(m->>''n'') FROM _ WHERE a = 9');
+SELECT aggregated('t', 'SELECT count((m->>''n'')::int), sum((m->>''n'')::int) FROM _ WHERE false');
 
 -- what the engine cannot read, or add up, or what is no member
-SELECT aggregated('SELECT sum((m->>''odd'')::int), count((m->>''odd'')::int), max((m->>''odd'')::int), count(m->>''odd'') FROM _');
-SELECT aggregated('SELECT sum((m->>''price'')::numeric) FROM _');
-SELECT aggregated('SELECT sum(length(m->>''type'')) FROM _');
-SELECT aggregated('SELECT count(m->>''declared''), count(m->>'''') FROM _');
-SELECT aggregated('SELECT count(m->''type'') FROM _');
-SELECT aggregated('SELECT count(m) FROM _');
-SELECT aggregated('SELECT count(DISTINCT m->>''type''), sum((m->>''n'')::int) FROM _');
+SELECT aggregated('t', 'SELECT sum((m->>''odd'')::int), count((m->>''odd'')::int), max((m->>''odd'')::int), count(m->>''odd'') FROM _');
+SELECT aggregated('t', 'SELECT sum((m->>''price'')::numeric) FROM _');
+SELECT aggregated('t', 'SELECT sum(length(m->>''type'')) FROM _');
+SELECT aggregated('t', 'SELECT count(m->>''declared''), count(m->>'''') FROM _');
+SELECT aggregated('t', 'SELECT count(m->''type'') FROM _');
+SELECT aggregated('t', 'SELECT count(m) FROM _');
+SELECT aggregated('t', 'SELECT count(DISTINCT m->>''type''), sum((m->>''n'')::int) FROM _');
 SELECT sum((m->>'type')::int) FROM t;
 SELECT count((m->>'type')::int) FROM t;
 SELECT max((m->>'big')::int2) FROM t;
@@ -83,27 +68,27 @@ DELETE FROM t WHERE a = 5;
 -- groups
 EXPLAIN (VERBOSE, COSTS OFF) SELECT m->>'type' AS type, v, count(*), sum((m->>'n')::int) FROM t GROUP BY 1, v HAVING sum((m->>'n')::int) > 0;
 SELECT m->>'type' AS type, count(*), sum((m->>'n')::int), min((m->>'day')::date) FROM t GROUP BY m->>'type' ORDER BY 1;
-SELECT aggregated('SELECT m->>''type'' FROM _ GROUP BY 1');
-SELECT aggregated('SELECT m->>''type'', m->>''day'', h->''tag'', count(*), max(b) FROM _ GROUP BY 1, 2, 3');
-SELECT aggregated('SELECT a, m->>''type'', v, count(*), avg((p->>''x:score'')::int) FROM _ GROUP BY 1, 2, 3');
-SELECT aggregated('SELECT a, m->>''type'', count(*) FROM _ GROUP BY a, m->>''type'' ORDER BY a, 2');
-SELECT aggregated('SELECT m->>''type'', m->>''type'', count(m->>''type''), max((m->>''type'') COLLATE "C") FROM _ GROUP BY m->>''type''');
-SELECT aggregated('SELECT p->>''x:score'', sum((p->>''x:score'')::int) FROM _ GROUP BY 1 ORDER BY 1 DESC NULLS FIRST LIMIT 3');
-SELECT aggregated('SELECT (m->>''n'')::int, count(*) FROM _ GROUP BY 1');
-SELECT aggregated('SELECT upper(m->>''type''), count(*) FROM _ GROUP BY m->>''type''');
+SELECT aggregated('t', 'SELECT m->>''type'' FROM _ GROUP BY 1');
+SELECT aggregated('t', 'SELECT m->>''type'', m->>''day'', h->''tag'', count(*), max(b) FROM _ GROUP BY 1, 2, 3');
+SELECT aggregated('t', 'SELECT a, m->>''type'', v, count(*), avg((p->>''x:score'')::int) FROM _ GROUP BY 1, 2, 3');
+SELECT aggregated('t', 'SELECT a, m->>''type'', count(*) FROM _ GROUP BY a, m->>''type'' ORDER BY a, 2');
+SELECT aggregated('t', 'SELECT m->>''type'', m->>''type'', count(m->>''type''), max((m->>''type'') COLLATE "C") FROM _ GROUP BY m->>''type''');
+SELECT aggregated('t', 'SELECT p->>''x:score'', sum((p->>''x:score'')::int) FROM _ GROUP BY 1 ORDER BY 1 DESC NULLS FIRST LIMIT 3');
+SELECT aggregated('t', 'SELECT (m->>''n'')::int, count(*) FROM _ GROUP BY 1');
+SELECT aggregated('t', 'SELECT upper(m->>''type''), count(*) FROM _ GROUP BY m->>''type''');
 
 -- groups by expressions: the engine groups by the columns in them
 EXPLAIN (VERBOSE, COSTS OFF) SELECT coalesce(m->>'type', 'none') || a % 2, count(*) FROM t GROUP BY 1;
-SELECT aggregated('SELECT coalesce(m->>''type'', ''none''), count(*) FROM _ GROUP BY 1');
-SELECT aggregated('SELECT a % 2, v / 3, count(*), sum(v) FROM _ GROUP BY 1, 2');
-SELECT aggregated('SELECT a % 2 AS x, upper(m->>''type'') || a, count(*) FROM _ GROUP BY a, m->>''type'' HAVING m->>''type'' || a <> ''post1''');
-SELECT aggregated('SELECT (m->>''n'')::int / 20, (m->>''odd'')::int > 10, count(*) FROM _ GROUP BY 1, 2');
-SELECT aggregated('SELECT CASE WHEN v IS NULL THEN m->>''type'' ELSE ''v'' END, count(*), max((m->>''n'')::int) FROM _ GROUP BY 1 ORDER BY 1');
+SELECT aggregated('t', 'SELECT coalesce(m->>''type'', ''none''), count(*) FROM _ GROUP BY 1');
+SELECT aggregated('t', 'SELECT a % 2, v / 3, count(*), sum(v) FROM _ GROUP BY 1, 2');
+SELECT aggregated('t', 'SELECT a % 2 AS x, upper(m->>''type'') || a, count(*) FROM _ GROUP BY a, m->>''type'' HAVING m->>''type'' || a <> ''post1''');
+SELECT aggregated('t', 'SELECT (m->>''n'')::int / 20, (m->>''odd'')::int > 10, count(*) FROM _ GROUP BY 1, 2');
+SELECT aggregated('t', 'SELECT CASE WHEN v IS NULL THEN m->>''type'' ELSE ''v'' END, count(*), max((m->>''n'')::int) FROM _ GROUP BY 1 ORDER BY 1');
 SELECT v > (SELECT avg(a) FROM t_heap) AS greater, count(*) FROM t GROUP BY 1 ORDER BY 1;
-SELECT aggregated('SELECT v % 2, v % 3, v, count(*) FROM _ GROUP BY GROUPING SETS (1, 2, 3)');
-SELECT aggregated('SELECT a + random() * 0 > 1, count(*) FROM _ GROUP BY 1');
-SELECT aggregated('SELECT m ? ''type'', count(*) FROM _ GROUP BY 1');
-SELECT aggregated('SELECT (SELECT min(b) FROM t_heap h WHERE h.a = x.a), count(*) FROM _ x GROUP BY 1');
+SELECT aggregated('t', 'SELECT v % 2, v % 3, v, count(*) FROM _ GROUP BY GROUPING SETS (1, 2, 3)');
+SELECT aggregated('t', 'SELECT a + random() * 0 > 1, count(*) FROM _ GROUP BY 1');
+SELECT aggregated('t', 'SELECT m ? ''type'', count(*) FROM _ GROUP BY 1');
+SELECT aggregated('t', 'SELECT (SELECT min(b) FROM t_heap h WHERE h.a = x.a), count(*) FROM _ x GROUP BY 1');
 SELECT (m->>'type')::int, count(*) FROM t GROUP BY 1;
 PREPARE by_remainder(int) AS SELECT a % $1, count(*), sum(v) FROM t GROUP BY 1 ORDER BY 1;
 EXECUTE by_remainder(2);
@@ -111,34 +96,34 @@ EXECUTE by_remainder(3);
 
 -- DISTINCT: groups without aggregates
 EXPLAIN (VERBOSE, COSTS OFF) SELECT DISTINCT m->>'type', v FROM t WHERE a > 0 ORDER BY 1, 2;
-SELECT aggregated('SELECT DISTINCT m->>''type'' FROM _');
-SELECT aggregated('SELECT DISTINCT coalesce(m->>''type'', ''none''), v % 2 FROM _ WHERE v > 1 ORDER BY 1 DESC, 2 LIMIT 3');
-SELECT aggregated('SELECT count(DISTINCT m->>''type'') FROM _');
-SELECT aggregated('SELECT v, count(DISTINCT m->>''type''), max(a), min(h->''tag'' COLLATE "C") FROM _ GROUP BY v');
-SELECT aggregated('SELECT count(DISTINCT m->>''type''), count(*) FROM _');
-SELECT aggregated('SELECT count(DISTINCT v) FILTER (WHERE a = 1), count(DISTINCT (m->>''n'')::int / 10) FROM _');
-SELECT aggregated('SELECT DISTINCT ON (v) v, b FROM _ ORDER BY v, b');
-SELECT aggregated('SELECT DISTINCT random() < 2, v FROM _');
-SELECT aggregated('SELECT DISTINCT m FROM _');
+SELECT aggregated('t', 'SELECT DISTINCT m->>''type'' FROM _');
+SELECT aggregated('t', 'SELECT DISTINCT coalesce(m->>''type'', ''none''), v % 2 FROM _ WHERE v > 1 ORDER BY 1 DESC, 2 LIMIT 3');
+SELECT aggregated('t', 'SELECT count(DISTINCT m->>''type'') FROM _');
+SELECT aggregated('t', 'SELECT v, count(DISTINCT m->>''type''), max(a), min(h->''tag'' COLLATE "C") FROM _ GROUP BY v');
+SELECT aggregated('t', 'SELECT count(DISTINCT m->>''type''), count(*) FROM _');
+SELECT aggregated('t', 'SELECT count(DISTINCT v) FILTER (WHERE a = 1), count(DISTINCT (m->>''n'')::int / 10) FROM _');
+SELECT aggregated('t', 'SELECT DISTINCT ON (v) v, b FROM _ ORDER BY v, b');
+SELECT aggregated('t', 'SELECT DISTINCT random() < 2, v FROM _');
+SELECT aggregated('t', 'SELECT DISTINCT m FROM _');
 
 -- FILTER: the engine groups by its columns, too, and the scan leaves groups out
 EXPLAIN (VERBOSE, COSTS OFF) SELECT count(*) FILTER (WHERE m->>'type' = 'post'), sum((m->>'n')::int) FILTER (WHERE a > 1) FROM t;
-SELECT aggregated('SELECT count(*) FILTER (WHERE m->>''type'' = ''post''), count(*) FILTER (WHERE m->>''type'' IS NULL), count(*) FROM _');
-SELECT aggregated('SELECT a, count(v) FILTER (WHERE m->>''type'' = ''post''), sum(v) FILTER (WHERE m->>''type'' <> ''post''), max(v) FILTER (WHERE v < 5) FROM _ GROUP BY a');
-SELECT aggregated('SELECT a % 2, avg(v) FILTER (WHERE a = 2), min(b) FILTER (WHERE false), sum(v) FILTER (WHERE NULL) FROM _ GROUP BY 1');
-SELECT aggregated('SELECT sum((m->>''odd'')::int) FILTER (WHERE m->>''type'' = ''post''), count(*) FILTER (WHERE (m->>''odd'')::int > 1000) FROM _');
-SELECT aggregated('SELECT sum((m->>''type'')::int) FILTER (WHERE m->>''type'' ~ ''^[0-9]+$'') FROM _');
+SELECT aggregated('t', 'SELECT count(*) FILTER (WHERE m->>''type'' = ''post''), count(*) FILTER (WHERE m->>''type'' IS NULL), count(*) FROM _');
+SELECT aggregated('t', 'SELECT a, count(v) FILTER (WHERE m->>''type'' = ''post''), sum(v) FILTER (WHERE m->>''type'' <> ''post''), max(v) FILTER (WHERE v < 5) FROM _ GROUP BY a');
+SELECT aggregated('t', 'SELECT a % 2, avg(v) FILTER (WHERE a = 2), min(b) FILTER (WHERE false), sum(v) FILTER (WHERE NULL) FROM _ GROUP BY 1');
+SELECT aggregated('t', 'SELECT sum((m->>''odd'')::int) FILTER (WHERE m->>''type'' = ''post''), count(*) FILTER (WHERE (m->>''odd'')::int > 1000) FROM _');
+SELECT aggregated('t', 'SELECT sum((m->>''type'')::int) FILTER (WHERE m->>''type'' ~ ''^[0-9]+$'') FROM _');
 SELECT count(*) FILTER (WHERE v > (SELECT min(a) FROM t_heap)) FROM t;
-SELECT aggregated('SELECT count(*) FILTER (WHERE random() < 2) FROM _');
-SELECT aggregated('SELECT a, count(*) FILTER (WHERE v > 3) AS many FROM _ GROUP BY a HAVING count(*) FILTER (WHERE v > 3) > 100 ORDER BY 1');
+SELECT aggregated('t', 'SELECT count(*) FILTER (WHERE random() < 2) FROM _');
+SELECT aggregated('t', 'SELECT a, count(*) FILTER (WHERE v > 3) AS many FROM _ GROUP BY a HAVING count(*) FILTER (WHERE v > 3) > 100 ORDER BY 1');
 SELECT sum((m->>'type')::int) FILTER (WHERE a = 1) FROM t;
 
 -- with conditions on the same member, which the engine decides, or does not
-SELECT aggregated('SELECT m->>''type'', count(*) FROM _ WHERE m->>''type'' IN (''post'', ''like'') AND a > 0 GROUP BY 1');
-SELECT aggregated('SELECT m->>''n'', count(*), sum((m->>''n'')::int) FROM _ WHERE (m->>''n'')::int > 47 OR m->>''type'' IS NULL GROUP BY 1');
-SELECT aggregated('SELECT m->>''odd'', count(*) FROM _ WHERE (m->>''odd'')::int > 600 GROUP BY 1');
-SELECT aggregated('SELECT m->>''odd'', count(*), sum((m->>''odd'')::int) FROM _ WHERE (m->>''odd'')::int > 600 GROUP BY 1');
-SELECT aggregated('SELECT m->>''type'', count(*) FROM _ WHERE length(m->>''type'') > 4 GROUP BY 1');
+SELECT aggregated('t', 'SELECT m->>''type'', count(*) FROM _ WHERE m->>''type'' IN (''post'', ''like'') AND a > 0 GROUP BY 1');
+SELECT aggregated('t', 'SELECT m->>''n'', count(*), sum((m->>''n'')::int) FROM _ WHERE (m->>''n'')::int > 47 OR m->>''type'' IS NULL GROUP BY 1');
+SELECT aggregated('t', 'SELECT m->>''odd'', count(*) FROM _ WHERE (m->>''odd'')::int > 600 GROUP BY 1');
+SELECT aggregated('t', 'SELECT m->>''odd'', count(*), sum((m->>''odd'')::int) FROM _ WHERE (m->>''odd'')::int > 600 GROUP BY 1');
+SELECT aggregated('t', 'SELECT m->>''type'', count(*) FROM _ WHERE length(m->>''type'') > 4 GROUP BY 1');
 PREPARE by_type(text, int) AS SELECT m->>'type', count(*), max((m->>'n')::int) FROM t WHERE m->>'type' = $1 AND a = $2 GROUP BY 1;
 SET plan_cache_mode = 'force_generic_plan';
 EXECUTE by_type('post', 0);
@@ -159,8 +144,8 @@ CREATE TABLE parts_heap AS SELECT * FROM parts;
 CREATE STATISTICS part_values ON (d->>'t') FROM part1;
 ANALYZE parts, parts_heap;
 SET enable_partitionwise_aggregate = on;
-SELECT aggregated('SELECT sum((d->>''n'')::int), count(d->>''t'') FROM _', 'parts');
-SELECT aggregated('SELECT d->>''t'', sum((d->>''n'')::int) FROM _ GROUP BY 1', 'parts');
+SELECT aggregated('parts', 'SELECT sum((d->>''n'')::int), count(d->>''t'') FROM _');
+SELECT aggregated('parts', 'SELECT d->>''t'', sum((d->>''n'')::int) FROM _ GROUP BY 1');
 
 -- a policy on the member that rows are grouped by: cells of hidden rows are not looked at
 CREATE ROLE member_aggregates_reader;
@@ -179,7 +164,7 @@ RESET enable_partitionwise_aggregate;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET max_parallel_workers_per_gather = 2;
-SELECT aggregated('SELECT m->>''type'', sum((m->>''n'')::int), count(*) FROM _ GROUP BY 1');
+SELECT aggregated('t', 'SELECT m->>''type'', sum((m->>''n'')::int), count(*) FROM _ GROUP BY 1');
 SET max_parallel_workers_per_gather = 0;
 
 -- of an hstore, too, only members that a query names are read
