@@ -686,8 +686,8 @@ COMMENT ON COLUMN pg_stat_widecol.sessions IS 'sessions that are connected to th
 COMMENT ON COLUMN pg_stat_widecol.requests IS 'requests that sessions have sent to the engine';
 COMMENT ON COLUMN pg_stat_widecol.blocks_hit IS 'blocks that sessions found in the block cache, and pieces of the scan cache';
 COMMENT ON COLUMN pg_stat_widecol.blocks_read IS 'blocks that sessions had to read from files';
-COMMENT ON COLUMN pg_stat_widecol.get_cache_hits IS 'reads of one row, also to lock or to change it, and of short ranges, that the cache of Gets has answered';
-COMMENT ON COLUMN pg_stat_widecol.get_cache_misses IS 'those that the cache of Gets was asked for and could not answer';
+COMMENT ON COLUMN pg_stat_widecol.get_cache_hits IS 'reads of one row, also to lock or to change it, and of short ranges, that shared memory has answered';
+COMMENT ON COLUMN pg_stat_widecol.get_cache_misses IS 'those that shared memory was asked for and could not answer';
 COMMENT ON COLUMN pg_stat_widecol.snapshots IS 'snapshots that are held';
 COMMENT ON COLUMN pg_stat_widecol.oldest_snapshot_at IS 'when the oldest of them was taken';
 COMMENT ON COLUMN pg_stat_widecol.oldest_snapshot_pid IS 'session that holds it; null: none, or the engine itself';

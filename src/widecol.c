@@ -34,6 +34,7 @@ static char *accept_store;
 static int	accept_damage;
 static int	block_cache_kb;
 static int	get_cache_kb;
+static int	range_cache_kb;
 static int	write_buffer_kb;
 static int	max_open_files;
 static int	max_background_jobs;
@@ -120,6 +121,11 @@ define_engine_settings(void)
 							"A row read again is then not asked for from the engine. 0 means that nothing is kept.",
 							&get_cache_kb, 128 * 1024, 0, INT_MAX,
 							PGC_POSTMASTER, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("widecol.range_cache_size",
+							"Sets the shared memory that keeps rows of short ranges, such as pages.",
+							"A range read again is then not asked for from the engine. Below 1 MB nothing is kept.",
+							&range_cache_kb, 64 * 1024, 0, INT_MAX,
+							PGC_POSTMASTER, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("widecol.write_buffer_size",
 							"Sets how much the engine gathers in memory before it writes a file.",
 							"It is a budget for all families of all tables together.",
@@ -153,7 +159,7 @@ request_shmem(void)
 {
 	if (prev_shmem_request_hook)
 		prev_shmem_request_hook();
-	wc_shmem_request((uint64) get_cache_kb * 1024);
+	wc_shmem_request((uint64) get_cache_kb * 1024, (uint64) range_cache_kb * 1024);
 	wc_following_request();
 }
 
@@ -162,7 +168,7 @@ startup_shmem(void)
 {
 	if (prev_shmem_startup_hook)
 		prev_shmem_startup_hook();
-	wc_shmem_startup((uint64) get_cache_kb * 1024);
+	wc_shmem_startup((uint64) get_cache_kb * 1024, (uint64) range_cache_kb * 1024);
 	wc_following_find();
 }
 

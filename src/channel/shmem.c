@@ -23,14 +23,15 @@
 /* After the engine has gone, the postmaster tries again in so many seconds. */
 #define RESTART_SECONDS 1
 
-/* wc_getcache_init needs this alignment. */
-#define GETCACHE_ALIGNMENT 64
+/* wc_getcache_init and wc_rangecache_init need this alignment. */
+#define CACHE_ALIGNMENT 64
 
 /* Name of the memory for written rows, and of its lock's tranche. */
 #define WRITTEN_NAME "widecol written rows"
 
 static WcShmem *shmem;
 static WcGetCache *getcache;
+static WcRangeCache *rangecache;
 static WcWritten *written;
 static LWLock *written_lock;
 
@@ -43,7 +44,13 @@ shmem_bytes(void)
 static Size
 getcache_size(uint64 bytes)
 {
-	return add_size(wc_getcache_size(bytes, (uint32) MaxBackends), GETCACHE_ALIGNMENT);
+	return add_size(wc_getcache_size(bytes, (uint32) MaxBackends), CACHE_ALIGNMENT);
+}
+
+static Size
+rangecache_size(uint64 bytes)
+{
+	return add_size(wc_rangecache_size(bytes), CACHE_ALIGNMENT);
 }
 
 static Size
@@ -53,19 +60,26 @@ written_size(void)
 }
 
 void
-wc_shmem_request(uint64 getcache_bytes)
+wc_shmem_request(uint64 getcache_bytes, uint64 rangecache_bytes)
 {
 	RequestAddinShmemSpace(shmem_bytes());
 	RequestAddinShmemSpace(getcache_size(getcache_bytes));
+	RequestAddinShmemSpace(rangecache_size(rangecache_bytes));
 	RequestAddinShmemSpace(written_size());
 	RequestNamedLWLockTranche(WRITTEN_NAME, 1);
 }
 
-/* With AddinShmemInitLock held. */
+/* These two with AddinShmemInitLock held. */
 static void *
 find_getcache(uint64 bytes, bool *found)
 {
-	return (void *) TYPEALIGN(GETCACHE_ALIGNMENT, ShmemInitStruct("widecol get cache", getcache_size(bytes), found));
+	return (void *) TYPEALIGN(CACHE_ALIGNMENT, ShmemInitStruct("widecol get cache", getcache_size(bytes), found));
+}
+
+static void *
+find_rangecache(uint64 bytes, bool *found)
+{
+	return (void *) TYPEALIGN(CACHE_ALIGNMENT, ShmemInitStruct("widecol range cache", rangecache_size(bytes), found));
 }
 
 /*
@@ -89,7 +103,7 @@ distrust_copies(void)
 }
 
 void
-wc_shmem_startup(uint64 getcache_bytes)
+wc_shmem_startup(uint64 getcache_bytes, uint64 rangecache_bytes)
 {
 	bool		found;
 
@@ -106,10 +120,14 @@ wc_shmem_startup(uint64 getcache_bytes)
 		/* moments that were given in this second before a crash are not known any more */
 		atomic_init(&shmem->last_moment, (((uint64) (wc_clock_wall_us() / WC_USEC_PER_SEC) + 1) << WC_MOMENT_BITS) - 1);
 		shmem->getcache_bytes = getcache_bytes;
+		shmem->rangecache_bytes = rangecache_bytes;
 	}
 	getcache = find_getcache(getcache_bytes, &found);
 	if (!found)
 		(void) wc_getcache_init(getcache, getcache_bytes, (uint32) MaxBackends);	/* the system has zeroed it */
+	rangecache = find_rangecache(rangecache_bytes, &found);
+	if (!found)
+		(void) wc_rangecache_init(rangecache, rangecache_bytes);
 	written = ShmemInitStruct(WRITTEN_NAME, written_size(), &found);
 	if (!found)
 		(void) wc_written_init(written, (uint32) MaxBackends, (uint32) (max_prepared_xacts + MaxBackends));
@@ -141,6 +159,8 @@ wc_shmem_attach(void)
 					 errhint("Restart the server.")));
 		if (found)
 			getcache = find_getcache(shmem->getcache_bytes, &found);
+		if (found)
+			rangecache = find_rangecache(shmem->rangecache_bytes, &found);
 		LWLockRelease(AddinShmemInitLock);
 		if (!found)
 		{
@@ -155,6 +175,12 @@ WcGetCache *
 wc_shmem_getcache(void)
 {
 	return getcache;
+}
+
+WcRangeCache *
+wc_shmem_rangecache(void)
+{
+	return rangecache;
 }
 
 WcWritten *

@@ -18,6 +18,7 @@
 
 #include "base/status.h"
 #include "wire/shared/getcache.h"
+#include "wire/shared/rangecache.h"
 #include "wire/shared/written.h"
 #include "wire/wait/busy.h"
 
@@ -73,8 +74,9 @@ typedef struct WcShmem
 	/* the number of sessions that were busy lately */
 	WcBusy		busy;
 
-	/* Bytes of answers that wc_shmem_getcache holds. */
+	/* Bytes of answers that wc_shmem_getcache holds, and of rows that wc_shmem_rangecache holds. */
 	uint64_t	getcache_bytes;
+	uint64_t	rangecache_bytes;
 
 	/* The moment that wc_client_unique_moment (client/) gave last: each is given once. */
 	_Atomic uint64_t last_moment;
@@ -88,10 +90,10 @@ typedef struct WcShmem
 	WcSlot		slots[FLEXIBLE_ARRAY_MEMBER];
 } WcShmem;
 
-/* Hooks of the postmaster's start, called by _PG_init's hooks. getcache_bytes: memory
- * for answers to Gets, the same for both. */
-extern void wc_shmem_request(uint64 getcache_bytes);
-extern void wc_shmem_startup(uint64 getcache_bytes);
+/* Hooks of the postmaster's start, called by _PG_init's hooks.  Memory for answers to Gets, and for rows of
+ * ranges: the same for both. */
+extern void wc_shmem_request(uint64 getcache_bytes, uint64 rangecache_bytes);
+extern void wc_shmem_startup(uint64 getcache_bytes, uint64 rangecache_bytes);
 
 /* Registers the engine as a static background worker; only while
  * process_shared_preload_libraries_in_progress. */
@@ -107,6 +109,9 @@ extern WcShmem *wc_shmem_attach(void);
 /* Answers to Gets; where wc_shmem is not NULL.  A process reads at its place among
  * PostgreSQL's processes. */
 extern WcGetCache *wc_shmem_getcache(void);
+
+/* Rows of short ranges; where wc_shmem is not NULL. */
+extern WcRangeCache *wc_shmem_rangecache(void);
 
 /* Rows that SERIALIZABLE transactions have written, and the lock for them; for backends, where wc_shmem is not NULL. */
 extern WcWritten *wc_shmem_written(LWLock **lock);

@@ -493,6 +493,28 @@ wc_scan_encode(WcBuf *out, const WcScan *scan)
 	}
 }
 
+bool
+wc_scan_has_shape(const WcScan *scan)
+{
+	return scan->row_offset == 0 && !(scan->count_cells && scan->row_limit > 0) && !scan->merged && !scan->raw && !scan->measured &&
+		scan->filter == NULL && scan->filter_text.len == 0 && scan->aggregation == NULL && scan->distinct_parts == 0 &&
+		scan->as_of_ts == WC_TS_LATEST;
+}
+
+void
+wc_scan_shape_encode(WcBuf *out, const WcScan *scan)
+{
+	WcScan		shape = *scan;
+
+	shape.nranges = 0;
+	shape.ranges = NULL;
+	shape.reversed = false;
+	shape.row_limit = 0;
+	shape.count_cells = false;
+	shape.batch_rows = 0;
+	wc_scan_encode(out, &shape);
+}
+
 /*
  * Reads a count and allocates that many; NULL when memory is out.
  */

@@ -137,6 +137,13 @@ extern WcStatus wc_scan_check(const WcScan *scan, WcError *err) WC_WARN_UNUSED;
 
 extern void wc_scan_encode(WcBuf *out, const WcScan *scan);
 
+/*
+ * The shape of a Scan is the same Scan without its ranges, its direction, its row_limit and its batch_rows: it returns all rows of the
+ * table, in the order of their keys.  Are a Scan's rows just those of its shape that are in its ranges, up to its limit?
+ */
+extern bool wc_scan_has_shape(const WcScan *scan);
+extern void wc_scan_shape_encode(WcBuf *out, const WcScan *scan);
+
 /* Slices point into bytes, arrays are in the arena; checks as wc_scan_check. */
 extern WcStatus wc_scan_decode(WcSlice bytes, WcArena *arena, WcScan *scan, WcError *err) WC_WARN_UNUSED;
 

@@ -15,6 +15,7 @@ wc_dispatch_init(WcDispatch *d, WcEngine *engine, WcIntake *intake, WcEpochs *ep
 	wc_session_init(&d->session, engine, epochs, locktable, cancel);
 	d->intake = intake;
 	wc_neighbours_init(&d->neighbours, engine, wc_epochs_cache(epochs));
+	wc_rangefill_init(&d->rangefill, engine, wc_epochs_ranges(epochs), wc_epochs_cache(epochs));
 	d->arena = arena;
 	wc_buf_init(&d->out, 0);
 
@@ -28,6 +29,7 @@ void
 wc_dispatch_free(WcDispatch *d)
 {
 	wc_neighbours_free(&d->neighbours);
+	wc_rangefill_free(&d->rangefill);
 	wc_session_free(&d->session);
 	wc_arena_free(&d->arena);
 	wc_buf_free(&d->out);

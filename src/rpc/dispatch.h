@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "rpc/crew.h"
 #include "rpc/lock/neighbours.h"
+#include "rpc/lock/rangefill.h"
 #include "rpc/log/intake.h"
 #include "rpc/session/session.h"
 #include "wire/message/frame.h"
@@ -35,6 +36,7 @@ typedef struct WcDispatch
 	uint32_t   *window;
 	WcIntake   *intake;
 	WcNeighbours neighbours;	/* of the row that the last request has asked for */
+	WcRangeFill rangefill;		/* of the range that a request has asked for last */
 	int64_t		began_us;		/* when the request began, monotonic */
 	WcArena		arena;			/* of the request; reset after it */
 	WcBuf		out;			/* the answer, header included */

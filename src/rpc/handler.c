@@ -112,6 +112,21 @@ answer_neighbours(WcHandler *h, int64_t now)
 	return ready(h, 0);
 }
 
+/* Reads stretches of the range that was asked for last, until the next request comes; true: it has come. */
+static bool
+fill_ranges(WcHandler *h, int64_t now)
+{
+	WcRangeFill *f = &h->dispatch.rangefill;
+
+	if (!wc_rangefill_left(f))
+		return false;
+	if (spin(h, 0, now, WC_SPIN_US))
+		return true;
+	while (wc_rangefill_left(f) && !ready(h, 0) && !ended(h))
+		wc_rangefill_next(f);
+	return ready(h, 0);
+}
+
 static void
 answer_in_order(WcHandler *h)
 {
@@ -137,7 +152,7 @@ wait_for(WcHandler *h, uint32_t room)
 	if (ready(h, room))
 		return true;
 	since = wc_clock_monotonic_us();
-	if (!(room == 0 && answer_neighbours(h, since)) && !spin(h, room, since, room == 0 ? patience(h) : WC_SPIN_US))
+	if (!(room == 0 && (answer_neighbours(h, since) || fill_ranges(h, since))) && !spin(h, room, since, room == 0 ? patience(h) : WC_SPIN_US))
 		sleep_until_ready(h, room);
 	if (room == 0)
 		note_gap(h, since);

@@ -95,21 +95,24 @@ answer_block(WcDispatch *d, uint32_t number, WcScanner *scanner, bool last, WcAn
 }
 
 /*
- * Keeps the complete answer to a Get, or a Scan of a range, which was read in this epoch, in shared memory, for sessions that send
- * the same.  The backend decides that its answer may be shared (client/local/gets.c).  ahead: such Gets should be answered in
- * advance.
+ * Keeps the complete answer to a Get, which was read in this epoch, in shared memory, for sessions that send the same; or has
+ * the rows of a range kept, soon.  The backend decides that its answer may be shared (client/local/gets.c).  ahead: such Gets should
+ * be answered in advance.
  */
 static void
 keep_answer(WcDispatch *d, const WcOpenMessage *m, uint64_t epoch, bool ahead, const WcScan *scan, const WcScanner *scanner)
 {
 	WcSlice		answer = wc_slice(d->out.data + WC_FRAME_HEADER, d->out.len - WC_FRAME_HEADER);
 	int64_t		until = wc_scanner_valid_until_us(scanner);
-	WcGetKind	kind;
 
 	if (until <= 0 || epoch == 0 || scan->nranges != 1)
 		return;
-	kind = wc_range_is_point(&scan->ranges[0]) ? WC_GET_ROW : WC_GET_RANGE;
-	wc_epochs_keep(d->session.epochs, kind, epoch, scan->table_id, scan->ranges[0].start, m->scan, answer,
+	if (!wc_range_is_point(&scan->ranges[0]))
+	{
+		wc_rangefill_asked(&d->rangefill, d->session.database, scan, answer);
+		return;
+	}
+	wc_epochs_keep(d->session.epochs, epoch, scan->table_id, scan->ranges[0].start, m->scan, answer,
 				   wc_scanner_valid_from_us(scanner), until);
 	if (!ahead)
 		return;

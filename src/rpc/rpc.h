@@ -16,6 +16,7 @@
 #include "wire/shared/claims.h"
 #include "wire/shared/flight.h"
 #include "wire/shared/getcache.h"
+#include "wire/shared/rangecache.h"
 #include "wire/shared/unapplied.h"
 #include "wire/wait/busy.h"
 
@@ -54,6 +55,7 @@ typedef struct WcServerOptions
 	int			cores;			/* processors there are to run on */
 	WcBusy	   *busy;			/* number of busy sessions, shared with the backends */
 	WcGetCache *getcache;		/* answers to Gets, likewise */
+	WcRangeCache *rangecache;	/* rows of short ranges, likewise; NULL: none are kept */
 	_Atomic uint64_t *catalog_generation;	/* changed with every applied catalog change */
 	_Atomic uint64_t *writes;	/* grows by the operations of each commit */
 	WcWake		finished;		/* a session has ended: call wc_server_reap, and look at locks, soon */

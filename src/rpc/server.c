@@ -74,6 +74,8 @@ wc_server_start(const WcServerOptions *options, WcServer **server, WcError *err)
 	if (status == WC_OK && options->log->unapplied != NULL &&
 		!wc_epochs_use_left(s->epochs, options->log->claims, options->log->unapplied))
 		status = wc_error(err, WC_NO_MEMORY, "out of memory");
+	if (status == WC_OK && options->rangecache != NULL && !wc_epochs_use_ranges(s->epochs, options->rangecache))
+		status = wc_error(err, WC_NO_MEMORY, "out of memory");
 	if (status == WC_OK)
 		status = wc_intake_create(options->engine, s->locktable, options->log, &s->intake, err);
 	if (status == WC_OK)

@@ -186,6 +186,7 @@ start_server(WcError *err)
 		.cores = wc_cpu_count(),
 		.busy = &shmem->busy,
 		.getcache = wc_shmem_getcache(),
+		.rangecache = wc_shmem_rangecache(),
 		.catalog_generation = &shmem->catalog_generation,
 		.writes = &shmem->writes,
 		.finished = {wake_latch, MyLatch},

@@ -47,6 +47,7 @@ max_wal_size = 8GB
 checkpoint_timeout = 30min
 widecol.block_cache_size = 2GB
 widecol.get_cache_size = 1GB
+widecol.range_cache_size = 512MB
 autovacuum = off
 jit = off
 CONF

@@ -31,8 +31,11 @@ unsigned
 model_sequences(unsigned n)
 {
 	const char *given = getenv("WC_MODEL_SEQUENCES");
+	const char *part = getenv("WC_MODEL_PART");
 
-	return given ? (unsigned) strtoul(given, NULL, 10) : n;
+	if (given != NULL)
+		return (unsigned) strtoul(given, NULL, 10);
+	return part != NULL ? n / (unsigned) strtoul(part, NULL, 10) + 1 : n;
 }
 
 uint64_t

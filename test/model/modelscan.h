@@ -50,7 +50,7 @@ extern void model_check_scan(Kit *kit, const ModelScan *m, const WcReadPoint *at
  * must not pass. */
 extern uint64_t model_cells_compared;
 
-/* How many sequences to run: WC_MODEL_SEQUENCES, or n. */
+/* How many sequences to run: WC_MODEL_SEQUENCES; else n, or with WC_MODEL_PART one of so many. */
 extern unsigned model_sequences(unsigned n);
 
 /* Each sequence has a seed, which a failure names: with WC_SEED it is the first. */

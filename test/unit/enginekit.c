@@ -90,7 +90,7 @@ bool
 kit_find_kept(WcGetCache *cache, const KitGet *get, WcSlice bytes, WcBuf *found)
 {
 	wc_buf_reset(found, SIZE_MAX);
-	return wc_getcache_find(cache, WC_GET_ROW, wc_getcache_epoch(cache), get->scan.table_id, get->range.start, bytes, kit_now,
+	return wc_getcache_find(cache, wc_getcache_epoch(cache), get->scan.table_id, get->range.start, bytes, kit_now,
 							found) == WC_GET_FOUND;
 }
 

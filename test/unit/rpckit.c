@@ -47,6 +47,17 @@ await_bell(Bell *bell)
 
 /* --- server -----------------------------------------------------------------*/
 
+WcRangeCache *
+make_rangecache(uint64_t bytes)
+{
+	size_t		size = (wc_rangecache_size(bytes) + 63) & ~(size_t) 63;
+	void	   *memory = aligned_alloc(64, size);
+
+	assert_non_null(memory);
+	memset(memory, 0, size);
+	return wc_rangecache_init(memory, bytes);
+}
+
 void
 site_open(Site *site, int sessions_max)
 {
@@ -56,11 +67,12 @@ site_open(Site *site, int sessions_max)
 	kit_open(&site->kit);
 	bell_init(&site->finished);
 	site->getcache = kit_getcache(1 << 20, sessions_max);
+	site->rangecache = make_rangecache(2 << 20);
 	kitlog_open(&site->log, &site->kit);
 	options = (WcServerOptions) {
 		.engine = site->kit.engine,.sessions_max = sessions_max,.cores = 1,
-		.busy = &site->busy,.getcache = site->getcache,.catalog_generation = &site->generation,
-		.writes = &site->writes,.finished = {ring_bell, &site->finished},.log = &site->log.options
+		.busy = &site->busy,.getcache = site->getcache,.rangecache = site->rangecache,
+		.catalog_generation = &site->generation,.writes = &site->writes,.finished = {ring_bell, &site->finished},.log = &site->log.options
 	};
 	assert_ok(&site->kit, wc_server_start(&options, &site->server, &site->kit.err));
 	site->log.server = site->server;
@@ -91,6 +103,7 @@ site_leave(Site *site)
 	wc_server_free(site->server);
 	kitlog_close(&site->log);
 	free(site->getcache);
+	free(site->rangecache);
 	kit_close(&site->kit);
 }
 

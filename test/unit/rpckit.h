@@ -47,6 +47,7 @@ typedef struct Site
 	KitLog		log;
 	WcBusy		busy;
 	WcGetCache *getcache;
+	WcRangeCache *rangecache;
 	_Atomic uint64_t generation;
 	_Atomic uint64_t writes;
 	uint64_t	nbackends;
@@ -62,6 +63,9 @@ typedef struct Count
 	size_t		bytes;
 	bool		last;
 } Count;
+
+/* For about so many bytes of stretches; to be freed. */
+extern WcRangeCache *make_rangecache(uint64_t bytes);
 
 /* --- server -----------------------------------------------------------------*/
 extern void site_open(Site *site, int sessions_max);

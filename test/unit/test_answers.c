@@ -301,7 +301,7 @@ answers_that_are_there_are_not_made(void **state)
 	{
 		put(s, "r", "1");
 		get_of(s, &get, s->kit.table, kit_s("r"));
-		wc_getcache_add(s->cache, WC_GET_ROW, WC_GET_LEFT, wc_getcache_epoch(s->cache), s->kit.table, kit_s("r"), wc_buf_slice(&s->get),
+		wc_getcache_add(s->cache, WC_GET_LEFT, wc_getcache_epoch(s->cache), s->kit.table, kit_s("r"), wc_buf_slice(&s->get),
 						kit_s("left"), 0, INT64_MAX);
 		assert_int_equal(make_all(s), 1);
 		assert_true(find(s, kit_s("r")));

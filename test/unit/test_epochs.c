@@ -77,7 +77,7 @@ scan_in(Site *s, uint64_t epoch)
 static void
 keep(Site *s, const char *row)
 {
-	wc_epochs_keep(s->epochs, WC_GET_ROW, wc_getcache_epoch(s->cache), s->kit.table, kit_s(row), kit_s("get"), kit_s("answer"), 0,
+	wc_epochs_keep(s->epochs, wc_getcache_epoch(s->cache), s->kit.table, kit_s(row), kit_s("get"), kit_s("answer"), 0,
 				   INT64_MAX);
 }
 
@@ -85,7 +85,7 @@ static bool
 is_kept(Site *s, const char *row)
 {
 	WcBuf		answer = WC_BUF_INIT;
-	bool		kept = wc_getcache_find(s->cache, WC_GET_ROW, wc_getcache_epoch(s->cache), s->kit.table, kit_s(row), kit_s("get"),
+	bool		kept = wc_getcache_find(s->cache, wc_getcache_epoch(s->cache), s->kit.table, kit_s(row), kit_s("get"),
 										0, &answer) == WC_GET_FOUND;
 
 	wc_buf_free(&answer);
@@ -527,7 +527,7 @@ read_engine(Site *s, uint64_t epoch, const char *row)
 	int			number = number_of(cell.value);
 
 	assert_true(wc_scanner_valid_until_us(get.scanner) == INT64_MAX);
-	wc_epochs_keep(s->epochs, WC_GET_ROW, epoch, s->kit.table, kit_s(row), kit_s("get"), cell.value,
+	wc_epochs_keep(s->epochs, epoch, s->kit.table, kit_s(row), kit_s("get"), cell.value,
 				   wc_scanner_valid_from_us(get.scanner), INT64_MAX);
 	get_close(s, &get);
 	return number;
@@ -539,7 +539,7 @@ read_row(Site *s, uint64_t epoch, const char *row)
 	WcBuf		answer = WC_BUF_INIT;
 	int			number;
 
-	if (wc_getcache_find(s->cache, WC_GET_ROW, epoch, s->kit.table, kit_s(row), kit_s("get"), 0, &answer) == WC_GET_FOUND)
+	if (wc_getcache_find(s->cache, epoch, s->kit.table, kit_s(row), kit_s("get"), 0, &answer) == WC_GET_FOUND)
 		number = number_of(wc_buf_slice(&answer));
 	else
 		number = read_engine(s, epoch, row);

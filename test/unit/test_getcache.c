@@ -52,7 +52,7 @@ set_up_anew(uint64_t bytes)
 static void
 keep(const char *row, const char *get, const char *answer)
 {
-	wc_getcache_add(cache, WC_GET_ROW, WC_GET_ASKED, wc_getcache_epoch(cache), TABLE, kit_s(row), kit_s(get), kit_s(answer), 0,
+	wc_getcache_add(cache, WC_GET_ASKED, wc_getcache_epoch(cache), TABLE, kit_s(row), kit_s(get), kit_s(answer), 0,
 					INT64_MAX);
 }
 
@@ -61,7 +61,7 @@ static const char *
 find_in(uint64_t epoch, const char *row, const char *get)
 {
 	wc_buf_reset(&found, SIZE_MAX);
-	if (wc_getcache_find(cache, WC_GET_ROW, epoch, TABLE, kit_s(row), kit_s(get), NOW, &found) != WC_GET_FOUND)
+	if (wc_getcache_find(cache, epoch, TABLE, kit_s(row), kit_s(get), NOW, &found) != WC_GET_FOUND)
 	{
 		assert_int_equal(found.len, 0);
 		return NULL;
@@ -82,21 +82,6 @@ commit_to(const char *row)
 	wc_getcache_touch_row(cache, TABLE, kit_s(row));
 	wc_getcache_begin(cache);
 	wc_getcache_end(cache);
-}
-
-/* As keep, find and commit_to, for ranges of a table. */
-static void
-keep_range(uint32_t table, const char *start, const char *get, const char *answer)
-{
-	wc_getcache_add(cache, WC_GET_RANGE, WC_GET_ASKED, wc_getcache_epoch(cache), table, kit_s(start), kit_s(get), kit_s(answer), 0,
-					INT64_MAX);
-}
-
-static bool
-has_range(uint32_t table, uint64_t epoch, const char *start, const char *get)
-{
-	wc_buf_reset(&found, SIZE_MAX);
-	return wc_getcache_find(cache, WC_GET_RANGE, epoch, table, kit_s(start), kit_s(get), NOW, &found) == WC_GET_FOUND;
 }
 
 /* --- finding answers ----------------------------------------------------------*/
@@ -153,7 +138,7 @@ answers_to_any_get_of_a_row(void **state)
 	assert_string_equal(find_all("row", NOW), "");
 	keep("row", "all columns", "1, 2, 3");
 	keep("other", "all columns", "4, 5, 6");
-	wc_getcache_add(cache, WC_GET_ROW, WC_GET_ASKED, wc_getcache_epoch(cache), TABLE, kit_s("row"), kit_s("key"), kit_s(""), 0, NOW + 1);
+	wc_getcache_add(cache, WC_GET_ASKED, wc_getcache_epoch(cache), TABLE, kit_s("row"), kit_s("key"), kit_s(""), 0, NOW + 1);
 	assert_string_equal(find_all("row", NOW), "all columns=1, 2, 3 key= ");
 	assert_string_equal(find_all("row", NOW + 1), "all columns=1, 2, 3 ");
 	assert_string_equal(find_all("other", NOW), "all columns=4, 5, 6 ");
@@ -198,7 +183,7 @@ a_write_ends_what_was_read_before(void **state)
 	assert_null(find_in(before, "row", "get"));
 
 	/* nor does an answer count that was read before and comes late */
-	wc_getcache_add(cache, WC_GET_ROW, WC_GET_ASKED, before, TABLE, kit_s("row"), kit_s("get"), kit_s("old"), 0, INT64_MAX);
+	wc_getcache_add(cache, WC_GET_ASKED, before, TABLE, kit_s("row"), kit_s("get"), kit_s("old"), 0, INT64_MAX);
 	assert_null(find("row", "get"));
 
 	keep("row", "get", "new");
@@ -242,15 +227,15 @@ an_answer_holds_until_its_time(void **state)
 	uint64_t	epoch = wc_getcache_epoch(cache);
 
 	(void) state;
-	wc_getcache_add(cache, WC_GET_ROW, WC_GET_ASKED, epoch, TABLE, kit_s("row"), kit_s("get"), kit_s("answer"), 0, NOW);
+	wc_getcache_add(cache, WC_GET_ASKED, epoch, TABLE, kit_s("row"), kit_s("get"), kit_s("answer"), 0, NOW);
 	assert_null(find("row", "get"));
-	wc_getcache_add(cache, WC_GET_ROW, WC_GET_ASKED, epoch, TABLE, kit_s("row"), kit_s("get"), kit_s("answer"), 0, NOW + 1);
+	wc_getcache_add(cache, WC_GET_ASKED, epoch, TABLE, kit_s("row"), kit_s("get"), kit_s("answer"), 0, NOW + 1);
 	assert_string_equal(find("row", "get"), "answer");
 
 	/* and from its time on: the clock may have been set back since */
-	wc_getcache_add(cache, WC_GET_ROW, WC_GET_ASKED, epoch, TABLE, kit_s("row"), kit_s("get"), kit_s("answer"), NOW + 1, INT64_MAX);
+	wc_getcache_add(cache, WC_GET_ASKED, epoch, TABLE, kit_s("row"), kit_s("get"), kit_s("answer"), NOW + 1, INT64_MAX);
 	assert_null(find("row", "get"));
-	wc_getcache_add(cache, WC_GET_ROW, WC_GET_ASKED, epoch, TABLE, kit_s("row"), kit_s("get"), kit_s("answer"), NOW, INT64_MAX);
+	wc_getcache_add(cache, WC_GET_ASKED, epoch, TABLE, kit_s("row"), kit_s("get"), kit_s("answer"), NOW, INT64_MAX);
 	assert_string_equal(find("row", "get"), "answer");
 }
 
@@ -367,64 +352,6 @@ what_is_too_large_is_not_kept(void **state)
 	assert_string_equal(find("row", "get"), text);
 }
 
-/* An answer to a range is valid as long as no row of its table has changed, wherever this row is. */
-static void
-ranges_depend_on_their_table(void **state)
-{
-	uint64_t	epoch;
-
-	(void) state;
-	keep_range(TABLE, "a", "ten rows", "a b c");
-	keep_range(TABLE, "", "ten rows", "0 a b");
-	keep_range(TABLE + 1, "a", "ten rows", "other");
-	keep("row", "get", "answer");
-	assert_true(has_range(TABLE, wc_getcache_epoch(cache), "a", "ten rows"));
-	assert_true(has_range(TABLE, wc_getcache_epoch(cache), "", "ten rows"));
-	assert_false(has_range(TABLE, wc_getcache_epoch(cache), "b", "ten rows"));
-
-	epoch = wc_getcache_epoch(cache);
-	commit_to("zzz");
-	assert_false(has_range(TABLE, wc_getcache_epoch(cache), "a", "ten rows"));
-	assert_false(has_range(TABLE, wc_getcache_epoch(cache), "", "ten rows"));
-	assert_true(has_range(TABLE + 1, wc_getcache_epoch(cache), "a", "ten rows"));
-	assert_string_equal(find("row", "get"), "answer");
-
-	/* one that was read before the change is not kept after it */
-	wc_getcache_add(cache, WC_GET_RANGE, WC_GET_ASKED, epoch, TABLE, kit_s("a"), kit_s("ten rows"), kit_s("old"), 0, INT64_MAX);
-	assert_false(has_range(TABLE, epoch, "a", "ten rows"));
-	keep_range(TABLE, "a", "ten rows", "new");
-	assert_true(has_range(TABLE, wc_getcache_epoch(cache), "a", "ten rows"));
-	assert_false(has_range(TABLE, epoch, "a", "ten rows"));
-
-	wc_getcache_touch_table(cache, TABLE);
-	wc_getcache_begin(cache);
-	wc_getcache_end(cache);
-	assert_false(has_range(TABLE, wc_getcache_epoch(cache), "a", "ten rows"));
-	assert_null(find("row", "get"));
-}
-
-/* Ranges of a table that is written to are not looked for. */
-static void
-ranges_wait_for_a_table_at_rest(void **state)
-{
-	int			n = 0;
-
-	(void) state;
-	while (!wc_getcache_takes_ranges(cache, TABLE))
-		n++;
-	assert_true(n >= 10 && n <= 100);
-	assert_true(wc_getcache_takes_ranges(cache, TABLE));
-	commit_to("row");
-	assert_false(wc_getcache_takes_ranges(cache, TABLE));
-	while (!wc_getcache_takes_ranges(cache, TABLE))
-		continue;
-	wc_getcache_touch_table(cache, TABLE);
-	assert_false(wc_getcache_takes_ranges(cache, TABLE));
-	set_up_anew(0);
-	for (int i = 0; i < 1000; i++)
-		assert_false(wc_getcache_takes_ranges(cache, TABLE));
-}
-
 static void
 without_memory_nothing_is_kept(void **state)
 {
@@ -436,7 +363,7 @@ without_memory_nothing_is_kept(void **state)
 
 	/* epochs are there all the same: they are snapshots */
 	assert_int_equal(wc_getcache_enter(cache, READER, 0), wc_getcache_epoch(cache));
-	assert_int_equal(wc_getcache_find(cache, WC_GET_ROW, 1, TABLE, kit_s("row"), kit_s("get"), NOW, &found), WC_GET_ABSENT);
+	assert_int_equal(wc_getcache_find(cache, 1, TABLE, kit_s("row"), kit_s("get"), NOW, &found), WC_GET_ABSENT);
 }
 
 /* As a session does: adds a missing answer if it is wanted.  Returns whether it was found. */
@@ -447,7 +374,7 @@ ask(int i)
 
 	snprintf(get, sizeof(get), "get number %d", i);
 	wc_buf_reset(&found, SIZE_MAX);
-	switch (wc_getcache_find(cache, WC_GET_ROW, 1, TABLE, kit_s("row"), kit_s(get), NOW, &found))
+	switch (wc_getcache_find(cache, 1, TABLE, kit_s("row"), kit_s(get), NOW, &found))
 	{
 		case WC_GET_FOUND:
 			return true;
@@ -517,7 +444,7 @@ is_kept(int i)
 static void
 leave(const char *row, const char *get, const char *answer)
 {
-	wc_getcache_add(cache, WC_GET_ROW, WC_GET_LEFT, wc_getcache_epoch(cache), TABLE, kit_s(row), kit_s(get), kit_s(answer), 0,
+	wc_getcache_add(cache, WC_GET_LEFT, wc_getcache_epoch(cache), TABLE, kit_s(row), kit_s(get), kit_s(answer), 0,
 					INT64_MAX);
 }
 
@@ -675,18 +602,16 @@ says(const WcBuf *answer, uint64_t number)
 	return answer->len == TIMES * sizeof(is);
 }
 
-/* Reads a row, or a range from it on: from the cache, or else from the engine. */
+/* Reads a row: from the cache, or else from the engine. */
 static bool
-read_rows(WcGetKind kind, uint64_t epoch, const char *row, WcBuf *answer)
+read_row(uint64_t epoch, const char *row, WcBuf *answer)
 {
-	const char *get = kind == WC_GET_ROW ? "get" : "range";
-
 	answer->len = 0;
-	if (wc_getcache_find(cache, kind, epoch, TABLE, kit_s(row), kit_s(get), NOW, answer) == WC_GET_FOUND)
+	if (wc_getcache_find(cache, epoch, TABLE, kit_s(row), kit_s("get"), NOW, answer) == WC_GET_FOUND)
 		return true;
 	for (int i = 0; i < TIMES; i++)
 		wc_buf_append(answer, &epoch, sizeof(epoch));
-	wc_getcache_add(cache, kind, WC_GET_ASKED, epoch, TABLE, kit_s(row), kit_s(get), wc_buf_slice(answer), 0, INT64_MAX);
+	wc_getcache_add(cache, WC_GET_ASKED, epoch, TABLE, kit_s(row), kit_s("get"), wc_buf_slice(answer), 0, INT64_MAX);
 	return false;
 }
 
@@ -704,13 +629,11 @@ run_reader(void *arg)
 		if (epoch == 0)
 			continue;
 		assert_true(epoch >= least);
-		r->race->hits[r->reader] += read_rows(WC_GET_ROW, epoch, "left", &answer);
+		r->race->hits[r->reader] += read_row(epoch, "left", &answer);
 		assert_true(says(&answer, epoch));
-		r->race->hits[r->reader] += read_rows(WC_GET_ROW, epoch, "right", &answer);
+		r->race->hits[r->reader] += read_row(epoch, "right", &answer);
 		assert_true(says(&answer, epoch));
-		r->race->hits[r->reader] += read_rows(WC_GET_RANGE, epoch, "left", &answer);
-		assert_true(says(&answer, epoch));
-		r->race->hits[r->reader] += read_rows(WC_GET_ROW, epoch, "left", &answer);
+		r->race->hits[r->reader] += read_row(epoch, "left", &answer);
 		assert_true(says(&answer, epoch));
 		wc_getcache_leave(cache, r->reader, 0);
 		r->race->rounds++;
@@ -797,7 +720,7 @@ find_and_add(void *arg)
 		answer.len = 0;
 		if (i % 4 == 0)
 			look_at_all();
-		if (wc_getcache_find(cache, WC_GET_ROW, 1, TABLE, kit_s("row"), get, NOW, &answer) == WC_GET_FOUND)
+		if (wc_getcache_find(cache, 1, TABLE, kit_s("row"), get, NOW, &answer) == WC_GET_FOUND)
 		{
 			assert_int_equal(answer.len, len);
 			for (size_t k = 0; k < len; k++)
@@ -805,7 +728,7 @@ find_and_add(void *arg)
 			continue;
 		}
 		memset(wc_buf_reserve(&answer, len), which, len);
-		wc_getcache_add(cache, WC_GET_ROW, WC_GET_ASKED, 1, TABLE, kit_s("row"), get, wc_slice(answer.data, len), 0, INT64_MAX);
+		wc_getcache_add(cache, WC_GET_ASKED, 1, TABLE, kit_s("row"), get, wc_slice(answer.data, len), 0, INT64_MAX);
 	}
 	wc_buf_free(&answer);
 	return NULL;
@@ -898,8 +821,6 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_reader_is_in_several_epochs, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(others_enter_by_the_mark, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_too_large_is_not_kept, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(ranges_depend_on_their_table, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(ranges_wait_for_a_table_at_rest, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_memory_nothing_is_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_asked_for_again_stays, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(rows_that_fit_stay, set_up, tear_down),

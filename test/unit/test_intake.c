@@ -753,7 +753,7 @@ a_row_that_was_written_is_answered(void **state)
 	wc_answers_asked(wc_epochs_answers(log->epochs), KIT_DATABASE, &scan, wc_buf_slice(&get), 100);
 	log_put(log, 300, wc_flight_take(log->flight, 300, KIT_DATABASE, false, WC_FLIGHT_NONE), "r", "value");
 	log_commit(log, 300, 1000);
-	while (wc_getcache_find(log->getcache, WC_GET_ROW, wc_getcache_epoch(log->getcache), log->kit.table, range.start, wc_buf_slice(&get), kit_now,
+	while (wc_getcache_find(log->getcache, wc_getcache_epoch(log->getcache), log->kit.table, range.start, wc_buf_slice(&get), kit_now,
 							&found) != WC_GET_FOUND)
 		usleep(1000);
 	/* the answer may come before the commit is seen as applied */

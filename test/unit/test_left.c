@@ -104,7 +104,7 @@ found_in(LeftSite *s, uint64_t epoch, const char *row)
 
 	encode_get(s, &get, TABLE, row);
 	wc_buf_reset(&s->found, SIZE_MAX);
-	if (wc_getcache_find(s->cache, WC_GET_ROW, epoch, TABLE, kit_s(row), wc_buf_slice(&s->get), INT64_MAX - 1, &s->found) != WC_GET_FOUND)
+	if (wc_getcache_find(s->cache, epoch, TABLE, kit_s(row), wc_buf_slice(&s->get), INT64_MAX - 1, &s->found) != WC_GET_FOUND)
 		return NULL;
 	wc_buf_append_u8(&s->found, '\0');
 	return (const char *) s->found.data;

@@ -7,6 +7,7 @@
 #include "channel/flight.h"
 #include "channel/shmem.h"
 #include "client/local/gets.h"
+#include "model/cellblock.h"
 #include "wire/message/frame.h"
 
 typedef struct Place
@@ -19,8 +20,9 @@ typedef struct Place
 static Place places[WC_GETCACHE_PLACES];
 static int	ntaken;
 
-/* So many rows may be expected of a range without a limit. */
+/* So many rows may be expected of a range without a limit; and a limit may be so large. */
 #define RANGE_ROWS 100
+#define LIMIT_ROWS 1000
 
 static inline bool
 is_get(const WcScan *scan)
@@ -37,14 +39,14 @@ has_plain_options(const WcDriverOpen *open)
 		!scan->raw && !scan->measured;
 }
 
-/* A page, or a range of a few rows.  With a filter, helpers may read other parts of it, whose cells may expire sooner. */
+/* A page, or a range of a few rows. */
 static bool
 is_short_range(const WcDriverOpen *open)
 {
 	const WcScan *scan = open->scan;
 
-	return scan->nranges == 1 && scan->filter == NULL && scan->filter_text.len == 0 && scan->aggregation == NULL &&
-		(scan->row_limit > 0 || (open->rows_hint > 0 && open->rows_hint <= RANGE_ROWS));
+	return scan->nranges == 1 && wc_scan_has_shape(scan) &&
+		(scan->row_limit > 0 ? scan->row_limit <= LIMIT_ROWS : open->rows_hint > 0 && open->rows_hint <= RANGE_ROWS);
 }
 
 bool
@@ -52,8 +54,7 @@ wc_gets_may_share(const WcDriverOpen *open)
 {
 	if ((open->snapshot == 0 && !open->quiet) || open->own_writes || !has_plain_options(open))
 		return false;
-	return is_get(open->scan) ||
-		(is_short_range(open) && wc_getcache_takes_ranges(wc_shmem_getcache(), open->scan->table_id));
+	return is_get(open->scan) || is_short_range(open);
 }
 
 bool
@@ -143,17 +144,43 @@ wc_gets_enter_marked(uint64 snapshot, uint32 process, uint64 mark)
 						  wc_getcache_enter_marked(wc_shmem_getcache(), wc_shmem_my_process(), (uint32) i, process, mark));
 }
 
+/* The rows of a range, as a block. */
 static WcGetFound
-find_answer(const WcScan *get, uint64 epoch, WcBuf *block)
+find_range(const WcScan *scan, WcSlice shape, uint64 epoch, WcBuf *block)
+{
+	WcRangeQuery query = {
+		.table_id = scan->table_id,.shape = shape,.range = &scan->ranges[0],.reversed = scan->reversed,
+		.row_limit = scan->row_limit,.epoch = epoch,.now_us = wc_clock_wall_us()
+	};
+	WcBlockWriter w;
+
+	wc_block_begin(&w, block, false);
+	if (!block->failed && wc_rangecache_find(wc_shmem_rangecache(), &query, block))
+	{
+		wc_block_finish(&w, false, true);
+		return WC_GET_FOUND;
+	}
+	wc_buf_reset(block, WC_FRAME_KEEP);
+	return WC_GET_WANTED;
+}
+
+static WcGetFound
+find_answer(const WcScan *scan, uint64 epoch, WcBuf *block)
 {
 	static WcBuf bytes = WC_BUF_INIT;
+	bool		get = is_get(scan);
 
 	wc_buf_reset(&bytes, WC_FRAME_KEEP);
-	wc_scan_encode(&bytes, get);
+	if (get)
+		wc_scan_encode(&bytes, scan);
+	else
+		wc_scan_shape_encode(&bytes, scan);
 	if (bytes.failed)
 		return WC_GET_ABSENT;
-	return wc_getcache_find(wc_shmem_getcache(), is_get(get) ? WC_GET_ROW : WC_GET_RANGE, epoch, get->table_id,
-							get->ranges[0].start, wc_buf_slice(&bytes), wc_clock_wall_us(), block);
+	if (!get)
+		return find_range(scan, wc_buf_slice(&bytes), epoch, block);
+	return wc_getcache_find(wc_shmem_getcache(), epoch, scan->table_id, scan->ranges[0].start, wc_buf_slice(&bytes),
+							wc_clock_wall_us(), block);
 }
 
 WcGetFound
@@ -167,9 +194,9 @@ wc_gets_find(const WcDriverOpen *open, WcBuf *block)
 
 /* A row's answer in the newest state is valid in each epoch since its last change. */
 WcGetFound
-wc_gets_find_now(const WcScan *get, WcBuf *block)
+wc_gets_find_now(const WcScan *scan, WcBuf *block)
 {
-	WcGetFound	found = find_answer(get, UINT64_MAX, block);
+	WcGetFound	found = find_answer(scan, UINT64_MAX, block);
 
 	wc_getcache_count(wc_shmem_getcache(), wc_shmem_my_process(), found == WC_GET_FOUND);
 	return found;

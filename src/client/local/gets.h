@@ -1,6 +1,6 @@
 /*
  * client/local/gets.h: the epochs of the session's snapshots, and Gets and short ranges that shared memory
- * answers at these snapshots (wire/shared/getcache.h); for the driver of the embedded engine.
+ * answers at these snapshots (wire/shared/getcache.h, rangecache.h); for the driver of the embedded engine.
  *
  * Up to WC_GETCACHE_PLACES snapshots of a session have an epoch at a time; scans at
  * other snapshots always ask the engine.
@@ -10,6 +10,7 @@
 
 #include "client/driver.h"
 #include "wire/shared/getcache.h"
+#include "wire/shared/rangecache.h"
 
 /* May the scan's answer, at its snapshot or `quiet`, be read from shared memory, or be kept there?  Asked once for each scan. */
 extern bool wc_gets_may_share(const WcDriverOpen *open);
@@ -32,7 +33,7 @@ extern bool wc_gets_mark(uint64 snapshot, uint64 mark);
 /* Gives the snapshot the epoch that another process has marked with this mark.  False: the process has no such mark. */
 extern bool wc_gets_enter_marked(uint64 snapshot, uint32 process, uint64 mark);
 
-/* Looks for the answer to a Get at a snapshot with an epoch; appends the answer to block. */
+/* Looks for the answer to a Get, or a short range, at a snapshot with an epoch; makes block, which is empty, the answer. */
 extern WcGetFound wc_gets_find(const WcDriverOpen *open, WcBuf *block);
 
 /*
@@ -40,7 +41,7 @@ extern WcGetFound wc_gets_find(const WcDriverOpen *open, WcBuf *block);
  * wc_gets_may_find: may the answer to the Get be read from shared memory?
  */
 extern bool wc_gets_may_find(const WcDriverOpen *open);
-extern WcGetFound wc_gets_find_now(const WcScan *get, WcBuf *block);
+extern WcGetFound wc_gets_find_now(const WcScan *scan, WcBuf *block);
 
 /* Looks for the answer to any Get of the scan's row that shows enough (WcDriverClaim.shows); the answer is then all that block
  * has. */

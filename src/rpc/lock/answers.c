@@ -211,7 +211,7 @@ answer(WcAnswers *a, const WcScan *scan, uint32_t database)
 		return;
 	wc_buf_reset(&a->answer, WC_BLOCK_FIRST);
 	if (wc_scanner_next(scanner, &a->answer, WC_BLOCK_FIRST, 0, &err) == WC_END)
-		wc_getcache_add(a->cache, WC_GET_ROW, origin_of(scan->key_only), epoch, scan->table_id, scan->ranges[0].start,
+		wc_getcache_add(a->cache, origin_of(scan->key_only), epoch, scan->table_id, scan->ranges[0].start,
 						wc_buf_slice(&a->get), wc_buf_slice(&a->answer), wc_scanner_valid_from_us(scanner),
 						wc_scanner_valid_until_us(scanner));
 	wc_scanner_close(scanner);

@@ -24,7 +24,8 @@ struct WcEpochs
 	WcGetCache *cache;
 	WcRowStamps *stamps;
 	WcAnswers  *answers;
-	WcLeft	   *left;			/* NULL: not used */
+	WcLeft	   *left;			/* these two: NULL: not used */
+	WcRanges   *ranges;
 	atomic_bool used;			/* the cache is (wc_epochs_use_cache) */
 	WcToucher  *toucher;		/* of the cache, once it is used; written by the thread that has set `used` */
 
@@ -92,6 +93,8 @@ on_row(void *arg, uint32_t table_id, WcSlice row, int64_t ts, uint64_t xid)
 	WcEpochs   *e = arg;
 
 	wc_getcache_touch_row(e->cache, table_id, row);
+	if (e->ranges != NULL)
+		wc_ranges_row(e->ranges, table_id, row, wc_getcache_epoch(e->cache) + 1);
 	wc_rowstamps_row(e->stamps, table_id, row, ts);
 	if (e->left != NULL)
 		wc_left_row(e->left, table_id, row, xid);
@@ -105,6 +108,8 @@ on_table(void *arg, uint32_t table_id, int64_t ts)
 	WcEpochs   *e = arg;
 
 	wc_getcache_touch_table(e->cache, table_id);
+	if (e->ranges != NULL)
+		wc_ranges_table(e->ranges, table_id, wc_getcache_epoch(e->cache) + 1);
 	wc_rowstamps_table(e->stamps, table_id, ts);
 	if (e->left != NULL)
 		wc_left_table(e->left, table_id);
@@ -113,7 +118,10 @@ on_table(void *arg, uint32_t table_id, int64_t ts)
 static bool
 on_many_rows(void *arg, uint32_t table_id, uint64_t nrows)
 {
-	return wc_getcache_wants_rows(((WcEpochs *) arg)->cache, table_id, nrows);
+	WcEpochs   *e = arg;
+
+	return wc_getcache_wants_rows(e->cache, table_id, nrows) ||
+		(e->ranges != NULL && wc_ranges_wants_rows(e->ranges, table_id, nrows));
 }
 
 static void
@@ -197,6 +205,7 @@ wc_epochs_free(WcEpochs *e) WC_UNCHECKED
 	wc_toucher_stop(e->toucher);
 	pthread_mutex_destroy(&e->mutex);
 	wc_left_free(e->left);
+	wc_ranges_free(e->ranges);
 	wc_answers_free(e->answers);
 	wc_rowstamps_free(e->stamps);
 	free(e->read);
@@ -214,6 +223,19 @@ WcLeft *
 wc_epochs_left(const WcEpochs *e)
 {
 	return e->left;
+}
+
+bool
+wc_epochs_use_ranges(WcEpochs *e, WcRangeCache *cache)
+{
+	e->ranges = wc_ranges_create(cache);
+	return e->ranges != NULL;
+}
+
+WcRanges *
+wc_epochs_ranges(const WcEpochs *e)
+{
+	return e->ranges;
 }
 
 WcRowStamps *
@@ -321,9 +343,9 @@ wc_epochs_use_cache(WcEpochs *e)
 }
 
 void
-wc_epochs_keep(WcEpochs *e, WcGetKind kind, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, WcSlice answer,
+wc_epochs_keep(WcEpochs *e, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, WcSlice answer,
 			   int64_t valid_from_us, int64_t valid_until_us)
 {
 	wc_epochs_use_cache(e);
-	wc_getcache_add(e->cache, kind, WC_GET_ASKED, epoch, table_id, row, get, answer, valid_from_us, valid_until_us);
+	wc_getcache_add(e->cache, WC_GET_ASKED, epoch, table_id, row, get, answer, valid_from_us, valid_until_us);
 }

@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "rpc/lock/answers.h"
 #include "rpc/lock/left.h"
+#include "rpc/lock/ranges.h"
 #include "rpc/lock/rowstamps.h"
 #include "wire/shared/getcache.h"
 
@@ -33,6 +34,13 @@ extern void wc_epochs_use_cache(WcEpochs *epochs);
 
 /* Commits leave answers there: they are kept when the commits are applied.  Before the first commit.  False: out of memory. */
 extern bool wc_epochs_use_left(WcEpochs *epochs, const WcClaims *claims, const WcUnapplied *unapplied) WC_WARN_UNUSED;
+
+/* Stretches of rows are kept there (wire/shared/rangecache.h): forgets them, and notes commits from now on.  Before the first commit.
+ * False: out of memory. */
+extern bool wc_epochs_use_ranges(WcEpochs *epochs, WcRangeCache *cache) WC_WARN_UNUSED;
+
+/* NULL: wc_epochs_use_ranges has not been called. */
+extern WcRanges *wc_epochs_ranges(const WcEpochs *epochs);
 
 /* NULL: wc_epochs_use_left has not been called. */
 extern WcLeft *wc_epochs_left(const WcEpochs *epochs);
@@ -61,7 +69,7 @@ extern bool wc_epochs_wants_ahead(WcEpochs *epochs, uint32_t table_id, WcSlice r
 extern uint64_t wc_epochs_current(const WcEpochs *epochs);
 
 /* Keeps an answer that was read at the snapshot of an epoch (wc_getcache_add). */
-extern void wc_epochs_keep(WcEpochs *epochs, WcGetKind kind, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get,
+extern void wc_epochs_keep(WcEpochs *epochs, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get,
 						   WcSlice answer, int64_t valid_from_us, int64_t valid_until_us);
 
 #endif

@@ -109,7 +109,7 @@ wc_left_keep(WcLeft *left)
 		if (a->table_id != 0 && wc_scan_decode(wc_buf_slice(&a->get), &left->arena, &get, &err) == WC_OK &&
 			get.table_id == a->table_id && get.nranges == 1 && wc_range_is_point(&get.ranges[0]) &&
 			wc_claims_hash_row(wc_claims_hash_table(left->claims, get.table_id), get.ranges[0].start) == a->hash)
-			wc_getcache_add(left->cache, WC_GET_ROW, WC_GET_LEFT, a->epoch, get.table_id, get.ranges[0].start, wc_buf_slice(&a->get),
+			wc_getcache_add(left->cache, WC_GET_LEFT, a->epoch, get.table_id, get.ranges[0].start, wc_buf_slice(&a->get),
 							wc_buf_slice(&a->answer), now_us, INT64_MAX);
 	}
 	left->n = 0;

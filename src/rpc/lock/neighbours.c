@@ -145,7 +145,7 @@ keep(WcNeighbours *n, WcSlice row)
 		return;
 	n->useless = 0;
 	wc_block_end(&n->block);
-	wc_getcache_add(n->cache, WC_GET_ROW, get.key_only ? WC_GET_AHEAD_KEY_ONLY : WC_GET_AHEAD, n->epoch, get.table_id, row,
+	wc_getcache_add(n->cache, get.key_only ? WC_GET_AHEAD_KEY_ONLY : WC_GET_AHEAD, n->epoch, get.table_id, row,
 					wc_buf_slice(&n->get), wc_buf_slice(&n->block), wc_scanner_valid_from_us(n->scanner),
 					wc_scanner_valid_until_us(n->scanner));
 }

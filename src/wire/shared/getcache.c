@@ -29,10 +29,6 @@
 /* Of the stamps of rows, one commit sets at most a part: else those of its tables (wc_getcache_wants_rows). */
 #define ROWS_PART		12
 
-/* After a change of a table so many of its ranges are read before answers to ranges are kept: while a table is written to, they
- * would seldom be found. */
-#define RANGES_MIN		64
-
 /* So many stamps of tables; tables share them, by their ids. */
 #define TABLE_STAMPS	256
 
@@ -80,8 +76,6 @@ struct WcGetCache
 	_Alignas(64) _Atomic uint64_t begun;	/* epoch of the last commit that began, */
 	_Atomic uint64_t now;		/* and of the last that ended */
 	_Atomic uint64_t tables[TABLE_STAMPS];
-	_Atomic uint64_t written[TABLE_STAMPS];	/* the last epoch in which any row may have changed */
-	_Atomic uint32_t ranges[TABLE_STAMPS];	/* ranges that were asked for since, up to RANGES_MIN */
 	_Atomic uint32_t found_ahead[TABLE_STAMPS][2];	/* with values, without */
 	atomic_bool kept[TABLE_STAMPS]; /* answers were kept since the table was touched (now and then not all are counted) */
 	Reader		readers[];		/* then the pages, then their words */
@@ -190,16 +184,14 @@ row_hash_of(uint32_t table_id, WcSlice row)
 	return hash(table_id, row);
 }
 
-/* The last epoch in which the row, or any row of the table (of a range), may have changed. */
+/* The last epoch in which the row may have changed. */
 static uint64_t
-changed_at(const WcGetCache *cache, Page *page, WcGetKind kind, uint32_t table_id, uint64_t row_hash)
+changed_at(const WcGetCache *cache, Page *page, uint32_t table_id, uint64_t row_hash)
 {
 	uint64_t	table = atomic_load_explicit(&cache->tables[table_id % TABLE_STAMPS], memory_order_acquire);
-	uint64_t	rows = kind == WC_GET_RANGE ?
-		atomic_load_explicit(&cache->written[table_id % TABLE_STAMPS], memory_order_acquire) :
-		atomic_load_explicit(stamp_of(page, row_hash), memory_order_acquire);
+	uint64_t	row = atomic_load_explicit(stamp_of(page, row_hash), memory_order_acquire);
 
-	return rows > table ? rows : table;
+	return row > table ? row : table;
 }
 
 /* --- readers ----------------------------------------------------------------*/
@@ -330,13 +322,13 @@ count_ahead(WcGetCache *cache, _Atomic uint32_t *at, uint32_t tag, uint32_t tabl
 
 /* Was the answer that has been copied valid in the epoch? */
 static bool
-was_valid(WcGetCache *cache, Page *page, WcGetKind kind, int i, uint32_t tag, uint32_t turn, uint64_t read_at, uint64_t epoch,
+was_valid(WcGetCache *cache, Page *page, int i, uint32_t tag, uint32_t turn, uint64_t read_at, uint64_t epoch,
 		  uint32_t table_id, uint64_t row_hash)
 {
 	uint64_t	changed;
 
 	atomic_thread_fence(memory_order_acquire);
-	changed = changed_at(cache, page, kind, table_id, row_hash);
+	changed = changed_at(cache, page, table_id, row_hash);
 	if (atomic_load_explicit(&page->turn, memory_order_relaxed) != turn || changed > read_at || changed > epoch)
 		return false;
 	if (TAG_ORIGIN(tag) != WC_GET_ASKED)
@@ -356,22 +348,8 @@ wc_getcache_prefetch(const WcGetCache *cache, uint32_t table_id, WcSlice row)
 		__builtin_prefetch(head + at);
 }
 
-bool
-wc_getcache_takes_ranges(WcGetCache *cache, uint32_t table_id)
-{
-	_Atomic uint32_t *ranges = &cache->ranges[table_id % TABLE_STAMPS];
-	uint32_t	n = atomic_load_explicit(ranges, memory_order_relaxed);
-
-	if (cache->npages == 0)
-		return false;
-	if (n < RANGES_MIN)
-		atomic_store_explicit(ranges, n + 1, memory_order_relaxed);
-	return n >= RANGES_MIN;
-}
-
 WcGetFound
-wc_getcache_find(WcGetCache *cache, WcGetKind kind, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get,
-				 int64_t now_us, WcBuf *out)
+wc_getcache_find(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, int64_t now_us, WcBuf *out)
 {
 	uint64_t	row_hash = row_hash_of(table_id, row);
 	uint64_t	get_hash = hash(row_hash, get);
@@ -391,7 +369,7 @@ wc_getcache_find(WcGetCache *cache, WcGetKind kind, uint64_t epoch, uint32_t tab
 		if (tag == 0 || TAG_HASH(tag) != TAG_HASH(TAG(get_hash, 0, 0, 0)) ||
 			!copy_answer(words_of(cache, page), tag, get_hash, get, now_us, out, &read_at))
 			continue;
-		if (was_valid(cache, page, kind, i, tag, turn, read_at, epoch, table_id, row_hash))
+		if (was_valid(cache, page, i, tag, turn, read_at, epoch, table_id, row_hash))
 			return WC_GET_FOUND;
 		break;
 	}
@@ -444,7 +422,7 @@ wc_getcache_find_any(WcGetCache *cache, uint32_t table_id, WcSlice row, int64_t 
 		uint64_t	read_at;
 
 		if (tag != 0 && copy_both(words_of(cache, page), tag, row_hash, now_us, get, out, &read_at) &&
-			was_valid(cache, page, WC_GET_ROW, (int) i, tag, turn, read_at, UINT64_MAX, table_id, row_hash))
+			was_valid(cache, page, (int) i, tag, turn, read_at, UINT64_MAX, table_id, row_hash))
 			return true;
 		get->len = get_len;
 		out->len = out_len;
@@ -457,7 +435,7 @@ wc_getcache_is_unchanged(const WcGetCache *cache, uint64_t epoch, uint32_t table
 {
 	uint64_t	row_hash = row_hash_of(table_id, row);
 
-	return cache->npages > 0 && changed_at(cache, page_of(cache, row_hash), WC_GET_ROW, table_id, row_hash) <= epoch;
+	return cache->npages > 0 && changed_at(cache, page_of(cache, row_hash), table_id, row_hash) <= epoch;
 }
 
 /* --- counting ---------------------------------------------------------------*/
@@ -649,12 +627,12 @@ wc_getcache_has(const WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSl
 	page = page_of(cache, row_hash);
 	words = words_of(cache, page);
 	at = place_of(page, words, get_hash, &n);
-	return at != PAGE_WORDS && changed_at(cache, page, WC_GET_ROW, table_id, row_hash) <= wc_word_get(words + at + 1) &&
+	return at != PAGE_WORDS && changed_at(cache, page, table_id, row_hash) <= wc_word_get(words + at + 1) &&
 		wc_word_get(words + at + 1) <= epoch;
 }
 
 void
-wc_getcache_add(WcGetCache *cache, WcGetKind kind, WcGetOrigin origin, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get,
+wc_getcache_add(WcGetCache *cache, WcGetOrigin origin, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get,
 				WcSlice answer, int64_t valid_from_us, int64_t valid_until_us)
 {
 	uint64_t	row_hash = row_hash_of(table_id, row);
@@ -670,12 +648,12 @@ wc_getcache_add(WcGetCache *cache, WcGetKind kind, WcGetOrigin origin, uint64_t 
 		return;
 	page = page_of(cache, row_hash);
 	turn = atomic_load_explicit(&page->turn, memory_order_relaxed);
-	if (changed_at(cache, page, kind, table_id, row_hash) > epoch || turn % 2 == 1 ||
+	if (changed_at(cache, page, table_id, row_hash) > epoch || turn % 2 == 1 ||
 		!atomic_compare_exchange_strong_explicit(&page->turn, &turn, turn + 1,
 												 memory_order_acquire, memory_order_relaxed))
 		return;
 	atomic_thread_fence(memory_order_release);
-	if (kind == WC_GET_ROW && !atomic_load_explicit(&cache->kept[table_id % TABLE_STAMPS], memory_order_relaxed))
+	if (!atomic_load_explicit(&cache->kept[table_id % TABLE_STAMPS], memory_order_relaxed))
 		atomic_store_explicit(&cache->kept[table_id % TABLE_STAMPS], true, memory_order_relaxed);
 
 	words = words_of(cache, page);
@@ -713,8 +691,6 @@ wc_getcache_touch_row(WcGetCache *cache, uint32_t table_id, WcSlice row)
 	uint64_t	row_hash = row_hash_of(table_id, row);
 	uint64_t	next = atomic_load(&cache->now) + 1;
 
-	atomic_store(&cache->written[table_id % TABLE_STAMPS], next);
-	atomic_store_explicit(&cache->ranges[table_id % TABLE_STAMPS], 0, memory_order_relaxed);
 	if (cache->npages > 0)
 		atomic_store(stamp_of(page_of(cache, row_hash), row_hash), next);
 }
@@ -723,7 +699,6 @@ void
 wc_getcache_touch_table(WcGetCache *cache, uint32_t table_id)
 {
 	atomic_store(&cache->tables[table_id % TABLE_STAMPS], atomic_load(&cache->now) + 1);
-	atomic_store_explicit(&cache->ranges[table_id % TABLE_STAMPS], 0, memory_order_relaxed);
 	atomic_store_explicit(&cache->kept[table_id % TABLE_STAMPS], false, memory_order_relaxed);
 }
 

@@ -64,24 +64,12 @@ typedef enum WcGetFound
 /* Fetches what wc_getcache_find will read first into the processor's cache, while the caller does something else. */
 extern void wc_getcache_prefetch(const WcGetCache *cache, uint32_t table_id, WcSlice row);
 
-/* What an answer depends on: on one row; or on all rows of its table, if it is that of a Scan of a range. */
-typedef enum WcGetKind
-{
-	WC_GET_ROW,
-	WC_GET_RANGE
-} WcGetKind;
-
 /*
  * Looks for the answer to a Get of this row, as it is in this epoch at wall time now_us, and appends it to out.  get: the
- * Get's bytes, which name table and row as well.  Of a range, row is where it starts (it may be empty).  If the answer is not
- * found, out is as before.
+ * Get's bytes, which name table and row as well.  If the answer is not found, out is as before.
  */
-extern WcGetFound wc_getcache_find(WcGetCache *cache, WcGetKind kind, uint64_t epoch, uint32_t table_id, WcSlice row,
-								   WcSlice get, int64_t now_us, WcBuf *out);
-
-/* Is it worth looking for answers to ranges of this table, and keeping them?  Asked once for each range that is read.  No, if
- * the table has changed lately. */
-extern bool wc_getcache_takes_ranges(WcGetCache *cache, uint32_t table_id);
+extern WcGetFound wc_getcache_find(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, int64_t now_us,
+								   WcBuf *out);
 
 /*
  * Looks for the longest answer to any Get of this row, in the newest state at wall time now_us; appends the Get to get, and its answer
@@ -133,9 +121,9 @@ typedef enum WcGetOrigin
 								 * an older answer to the same Get */
 } WcGetOrigin;
 
-/* Keeps an answer that was read in an epoch.  It is valid while the row (of a range: the table) is not written, from wall time
- * valid_from_us on (a clock may be set back) and before valid_until_us (INT64_MAX: for ever).  Any thread. */
-extern void wc_getcache_add(WcGetCache *cache, WcGetKind kind, WcGetOrigin origin, uint64_t epoch, uint32_t table_id, WcSlice row,
+/* Keeps an answer that was read in an epoch.  It is valid while the row is not written, from wall time valid_from_us on (a clock may
+ * be set back) and before valid_until_us (INT64_MAX: for ever).  Any thread. */
+extern void wc_getcache_add(WcGetCache *cache, WcGetOrigin origin, uint64_t epoch, uint32_t table_id, WcSlice row,
 							WcSlice get, WcSlice answer, int64_t valid_from_us, int64_t valid_until_us);
 
 /* How many answers of this origin (not WC_GET_ASKED) have been found, each counted once, from an arbitrary number on, modulo

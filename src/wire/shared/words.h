@@ -74,6 +74,25 @@ wc_words_append(const WcWord *at, size_t len, WcBuf *out)
 	return true;
 }
 
+/* As wc_slice_cmp. */
+static inline int
+wc_words_cmp(const WcWord *at, size_t len, WcSlice s)
+{
+	size_t		left = len < s.len ? len : s.len;
+
+	for (const uint8_t *p = s.data; left > 0; p += sizeof(uint64_t), at++)
+	{
+		size_t		n = left < sizeof(uint64_t) ? left : sizeof(uint64_t);
+		uint64_t	word = wc_word_get(at);
+		int			c = memcmp(&word, p, n);
+
+		if (c != 0)
+			return c;
+		left -= n;
+	}
+	return (len > s.len) - (len < s.len);
+}
+
 static inline bool
 wc_words_are(const WcWord *at, WcSlice s)
 {

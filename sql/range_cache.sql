@@ -1,0 +1,164 @@
+--
+-- Pages and short ranges are read from shared memory (widecol.range_cache_size), once the engine has put their rows there.  A heap
+-- table says what they have to be.
+--
+\set VERBOSITY terse
+SET widecol.debug_clock_offset = 0;
+CREATE FOREIGN TABLE rc (a text OPTIONS (rowkey '1'), b int OPTIONS (rowkey '2'), v int, t text) SERVER widecol
+	OPTIONS (families '{"cf": {"versions": 2}}');
+CREATE TABLE rc_heap (a text COLLATE "C", b int, v int, t text, PRIMARY KEY (a, b));
+INSERT INTO rc_heap SELECT chr(97 + i % 5), i / 5 * 3, i, repeat('x', i % 200) FROM generate_series(0, 1999) i;
+INSERT INTO rc SELECT * FROM rc_heap;
+
+-- as many pages of both tables as are read, forward and backward, are the same
+CREATE FUNCTION rc_pages(n int) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	bad int := 0;
+	x record;
+	y record;
+	key text;
+	number int;
+	size int;
+BEGIN
+	FOR i IN 1 .. n LOOP
+		key := chr(96 + (random() * 6)::int);
+		number := (random() * 1300)::int - 50;
+		size := 1 + (random() * 40)::int;
+		SELECT array_agg(p) AS rows INTO x FROM (SELECT * FROM rc WHERE (a, b) >= (key, number) ORDER BY a, b LIMIT size) p;
+		SELECT array_agg(p) AS rows INTO y FROM (SELECT * FROM rc_heap WHERE (a, b) >= (key, number) ORDER BY a, b LIMIT size) p;
+		bad := bad + (x.rows::text IS DISTINCT FROM y.rows::text)::int;
+		SELECT array_agg(p) AS rows INTO x FROM (SELECT * FROM rc WHERE a = key AND b < number ORDER BY b DESC LIMIT size) p;
+		SELECT array_agg(p) AS rows INTO y FROM (SELECT * FROM rc_heap WHERE a = key AND b < number ORDER BY b DESC LIMIT size) p;
+		bad := bad + (x.rows::text IS DISTINCT FROM y.rows::text)::int;
+		SELECT array_agg(p ORDER BY b) AS rows INTO x FROM (SELECT * FROM rc WHERE a = key AND b BETWEEN number AND number + size) p;
+		SELECT array_agg(p ORDER BY b) AS rows INTO y FROM (SELECT * FROM rc_heap WHERE a = key AND b BETWEEN number AND number + size) p;
+		bad := bad + (x.rows::text IS DISTINCT FROM y.rows::text)::int;
+	END LOOP;
+	RETURN bad;
+END $$;
+
+-- the engine puts rows there when a session leaves it the time
+ANALYZE rc;
+DO $$
+DECLARE
+	before bigint;
+BEGIN
+	FOR i IN 1 .. 600 LOOP
+		SELECT get_cache_hits INTO before FROM widecol.pg_stat_widecol;
+		FOR j IN 1 .. 100 LOOP
+			PERFORM FROM rc WHERE (a, b) > ('b', j * 10) ORDER BY a, b LIMIT 10;
+			PERFORM FROM rc WHERE (a, b) < ('d', j * 10) ORDER BY a DESC, b DESC LIMIT 10;
+		END LOOP;
+		IF (SELECT get_cache_hits FROM widecol.pg_stat_widecol) - before > 180 THEN
+			RAISE NOTICE 'most are found';
+			RETURN;
+		END IF;
+		PERFORM pg_sleep(0.1);
+	END LOOP;
+END $$;
+SELECT setseed(0.5) IS NULL AS seed;
+SELECT rc_pages(200) AS different;
+
+-- rows are written between them: single ones, some at once, many; by one transaction, or one that is rolled back
+CREATE PROCEDURE rc_change(n int) LANGUAGE plpgsql AS $$
+DECLARE
+	bad int := 0;
+	key text;
+	number int;
+	name text;
+BEGIN
+	FOR i IN 1 .. n LOOP
+		key := chr(96 + (random() * 6)::int);
+		number := (random() * 1300)::int - 50;
+		FOREACH name IN ARRAY ARRAY['rc', 'rc_heap'] LOOP
+			CASE i % 5
+				WHEN 0 THEN
+					EXECUTE format('DELETE FROM %I WHERE a = $1 AND b = $2', name) USING key, number;
+					EXECUTE format('INSERT INTO %I VALUES ($1, $2, $3, ''new'')', name) USING key, number, i;
+				WHEN 1 THEN EXECUTE format('UPDATE %I SET v = $3 WHERE a = $1 AND b BETWEEN $2 AND $2 + 6', name) USING key, number, -i;
+				WHEN 2 THEN EXECUTE format('DELETE FROM %I WHERE a = $1 AND b BETWEEN $2 AND $2 + 3', name) USING key, number;
+				WHEN 3 THEN EXECUTE format('UPDATE %I SET t = NULL WHERE b = $1', name) USING number;
+				ELSE NULL;
+			END CASE;
+		END LOOP;
+		bad := bad + rc_pages(1);		-- own writes
+		IF i % 7 = 0 THEN ROLLBACK; ELSE COMMIT; END IF;
+		bad := bad + rc_pages(2);
+		COMMIT;
+	END LOOP;
+	RAISE NOTICE 'different: %', bad;
+END $$;
+CALL rc_change(200);
+SELECT count(*) = (SELECT count(*) FROM rc_heap) AS same FROM rc;
+
+-- a transaction goes on to see what it has seen
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT a, b FROM rc WHERE (a, b) > ('c', 100) ORDER BY a, b LIMIT 2;
+SELECT rc_pages(5) AS different;
+COMMIT;
+
+-- many rows at once, and all rows
+BEGIN;
+UPDATE rc SET v = v + 1;
+UPDATE rc_heap SET v = v + 1;
+COMMIT;
+SELECT rc_pages(20) AS different;
+TRUNCATE rc;
+SELECT * FROM rc WHERE (a, b) > ('c', 100) ORDER BY a, b LIMIT 2;
+INSERT INTO rc SELECT * FROM rc_heap;
+SELECT rc_pages(50) AS different;
+
+-- a flush, and a compaction that drops cells
+SELECT widecol.flush('rc');
+SELECT widecol.major_compact('rc');
+SELECT rc_pages(50) AS different;
+
+-- cells that end by themselves
+CREATE FOREIGN TABLE rc_ttl (k int OPTIONS (rowkey '1'), v int) SERVER widecol;
+INSERT INTO rc_ttl SELECT i, i FROM generate_series(1, 5) i;
+SELECT widecol.put('rc_ttl', '\x80000002', 'cf:v', '\x00000016', ttl => '10 s');
+SELECT * FROM rc_ttl WHERE k > 0 ORDER BY k LIMIT 3;
+SELECT * FROM rc_ttl WHERE k > 0 ORDER BY k LIMIT 3;
+SET widecol.debug_clock_offset = '11 s';
+SELECT * FROM rc_ttl WHERE k > 0 ORDER BY k LIMIT 3;
+SET widecol.debug_clock_offset = 0;
+SELECT * FROM rc_ttl WHERE k > 0 ORDER BY k LIMIT 3;
+SELECT * FROM rc_ttl WHERE k < 4 ORDER BY k DESC LIMIT 2;
+
+-- as of a time; other columns; without values
+SET widecol.read_timestamp = '1000000000000000';
+SELECT * FROM rc_ttl WHERE k > 0 ORDER BY k LIMIT 3;
+RESET widecol.read_timestamp;
+SELECT k FROM rc_ttl WHERE k > 0 ORDER BY k LIMIT 3;
+SELECT v FROM rc_ttl WHERE k > 0 ORDER BY k LIMIT 3;
+
+-- a family's versions, and time to live
+SELECT widecol.alter_table('rc_ttl', '{"cf": {"ttl": "1 hour"}}');
+SELECT * FROM rc_ttl WHERE k > 0 ORDER BY k LIMIT 3;
+SET widecol.debug_clock_offset = '2 h';
+SELECT * FROM rc_ttl WHERE k > 0 ORDER BY k LIMIT 3;
+SET widecol.debug_clock_offset = 0;
+
+-- dropped, and made anew by the same name
+DROP FOREIGN TABLE rc_ttl;
+SELECT widecol.drop_table('rc_ttl');
+CREATE FOREIGN TABLE rc_ttl (k int OPTIONS (rowkey '1'), v int) SERVER widecol;
+SELECT * FROM rc_ttl WHERE k > 0 ORDER BY k LIMIT 3;
+INSERT INTO rc_ttl VALUES (7, 7);
+SELECT * FROM rc_ttl WHERE k > 0 ORDER BY k LIMIT 3;
+
+-- maps, and rows that are too large to be kept
+CREATE FOREIGN TABLE rc_map (k int OPTIONS (rowkey '1'), d jsonb OPTIONS (family 'd')) SERVER widecol;
+INSERT INTO rc_map SELECT i, jsonb_build_object('a', i::text, 'b', repeat('b', i * 30000)) FROM generate_series(1, 6) i;
+SELECT k, d ->> 'a' AS a, length(d ->> 'b') AS b FROM rc_map WHERE k >= 1 ORDER BY k LIMIT 4;
+SELECT k, d ->> 'a' AS a, length(d ->> 'b') AS b FROM rc_map WHERE k >= 1 ORDER BY k LIMIT 4;
+UPDATE rc_map SET d = d || '{"c": "3"}' WHERE k = 2;
+SELECT k, d ->> 'a' AS a, d ->> 'c' AS c, length(d ->> 'b') AS b FROM rc_map WHERE k >= 1 ORDER BY k LIMIT 2;
+SELECT k, d - 'b' AS d FROM rc_map WHERE k >= 1 ORDER BY k LIMIT 2;
+SELECT k, d - 'b' AS d FROM rc_map WHERE k >= 1 ORDER BY k LIMIT 2;
+
+DROP FUNCTION rc_pages;
+DROP PROCEDURE rc_change;
+DROP TABLE rc_heap;
+DROP FOREIGN TABLE rc, rc_ttl, rc_map;
+SELECT count(widecol.drop_table(t)) FROM unnest(ARRAY['rc', 'rc_ttl', 'rc_map']) t;

@@ -1,0 +1,254 @@
+/*
+ * rpc/lock/rangefill.c: one scan for each stretch.
+ */
+#include "rpc/lock/rangefill.h"
+
+#include "base/hash.h"
+#include "model/cellblock.h"
+#include "read/scan/scanner.h"
+
+/* At most so many bytes, on the average, and so many rows are between two rows that begin stretches. */
+#define SPACING_BYTES	(48 * 1024)
+#define SPACING_MAX		128
+
+/* A stretch ends at the latest before the row with which it would have so many bytes: keys and indexes need some more. */
+#define BYTES_MAX		(WC_STRETCH_BYTES_MAX / 4 * 3)
+
+/* So much is read at a time. */
+#define BLOCK_BYTES		(8 * 1024)
+
+/* At most so many stretches are read for one range. */
+#define STRETCHES_MAX	8
+
+/* Raised for ever: the scan ends when it looks at the flag, which it does once in WC_CANCEL_CELLS rows that it passes over. */
+static const atomic_bool is_enough = true;
+
+void
+wc_rangefill_init(WcRangeFill *f, WcEngine *engine, WcRanges *ranges, const WcGetCache *cache)
+{
+	*f = (WcRangeFill) {.engine = engine,.ranges = ranges,.cache = cache};
+}
+
+void
+wc_rangefill_free(WcRangeFill *f)
+{
+	wc_buf_free(&f->shape);
+	wc_buf_free(&f->from);
+	wc_buf_free(&f->upto);
+	wc_buf_free(&f->bytes);
+	wc_buf_free(&f->rows);
+	wc_buf_free(&f->end);
+	wc_arena_free(&f->arena);
+}
+
+/* The number of rows of a whole block, and the last one. */
+static uint64_t
+count_rows(WcSlice block, WcSlice *last)
+{
+	WcBlockReader reader;
+	WcBlockEntry entry;
+	WcSlice		row;
+	WcCell		cell;
+	uint32_t	colno;
+	uint64_t	n = 0;
+
+	if (wc_block_open(&reader, block, NULL) != WC_OK)
+		return 0;
+	while ((entry = wc_block_next(&reader, &row, &cell, &colno)) == WC_BLOCK_ROW || entry == WC_BLOCK_CELL)
+	{
+		if (entry != WC_BLOCK_ROW)
+			continue;
+		*last = row;
+		n++;
+	}
+	return n;
+}
+
+static void
+set(WcBuf *buf, WcSlice s)
+{
+	wc_buf_reset(buf, WC_STRETCH_KEY_MAX);
+	wc_buf_append_slice(buf, s);
+}
+
+void
+wc_rangefill_asked(WcRangeFill *f, uint32_t database, const WcScan *scan, WcSlice answer)
+{
+	WcRange		range;
+	WcSlice		last = {0};
+	uint64_t	n;
+
+	f->left = 0;
+	if (f->ranges == NULL || !wc_scan_has_shape(scan))
+		return;
+	wc_buf_reset(&f->shape, WC_STRETCH_KEY_MAX);
+	wc_scan_shape_encode(&f->shape, scan);
+	if (f->shape.failed || !wc_ranges_wants(f->ranges, scan->table_id, wc_buf_slice(&f->shape)))
+		return;
+	n = count_rows(answer, &last);
+	range = scan->ranges[0];
+	if (n > 0 && n == scan->row_limit)	/* then nothing is known of the rest of the range */
+	{
+		if (scan->reversed)
+			range.start = last;
+		else
+			range.stop = last;
+	}
+	f->spacing = SPACING_MAX;
+	while (f->spacing > 1 && n > 0 && f->spacing * answer.len / n > SPACING_BYTES)
+		f->spacing /= 2;
+	set(&f->from, range.start);
+	set(&f->upto, range.stop);
+	f->database = database;
+	f->table_id = scan->table_id;
+	f->left = f->from.failed || f->upto.failed ? 0 : STRETCHES_MAX;
+}
+
+/* A row of the stretch: where it is in `bytes`. */
+typedef struct Row
+{
+	size_t		at;
+	size_t		len;
+	size_t		key_at;
+	size_t		key_len;
+} Row;
+
+typedef enum Progress
+{
+	MORE,						/* the stretch has not ended */
+	ENDED,						/* before the row in `end` */
+	FAILED
+} Progress;
+
+/* Notes the rows of the block from this place of `bytes` on, up to the one before which the stretch ends. */
+static Progress
+note_rows(WcRangeFill *f, size_t block_at)
+{
+	const uint8_t *bytes = f->bytes.data;
+	WcBlockReader reader;
+	WcBlockEntry entry;
+	WcSlice		key;
+	WcCell		cell;
+	uint32_t	colno;
+	const uint8_t *at;
+
+	if (wc_block_open(&reader, wc_slice(bytes + block_at, f->bytes.len - block_at), NULL) != WC_OK || reader.open || reader.continues)
+		return FAILED;
+	for (;;)
+	{
+		Row		   *rows = (Row *) f->rows.data;
+		size_t		n = f->rows.len / sizeof(Row);
+		Row			row;
+
+		at = reader.d.p;
+		entry = wc_block_next(&reader, &key, &cell, &colno);
+		if (entry == WC_BLOCK_CELL)
+			continue;
+		if (n > 0 && rows[n - 1].len == 0)
+			rows[n - 1].len = (size_t) (at - bytes) - rows[n - 1].at;
+		if (entry != WC_BLOCK_ROW)
+			return entry == WC_BLOCK_DONE ? MORE : FAILED;
+		if (n > 0 && (wc_hash_bytes(0, key) % f->spacing == 0 || (size_t) (at - bytes) > BYTES_MAX))
+		{
+			set(&f->end, key);
+			return f->end.failed ? FAILED : ENDED;
+		}
+		row = (Row) {.at = (size_t) (at - bytes),.key_at = (size_t) (key.data - bytes),.key_len = key.len};
+		wc_buf_append(&f->rows, &row, sizeof(row));
+		if (f->rows.failed)
+			return FAILED;
+	}
+}
+
+/* Reads the stretch's rows into `bytes` and `rows`, and its end.  False: it cannot be kept. */
+static bool
+read_rows(WcRangeFill *f, WcScanner *scanner)
+{
+	for (;;)
+	{
+		size_t		at = f->bytes.len;
+		WcError		err;
+		WcStatus	status = wc_scanner_next(scanner, &f->bytes, BLOCK_BYTES, 0, &err);
+		Progress	progress;
+
+		if ((status != WC_OK && status != WC_END) || f->bytes.failed)
+			return false;
+		progress = note_rows(f, at);
+		if (progress != MORE)
+			return progress == ENDED;
+		if (status == WC_END)
+		{
+			wc_buf_reset(&f->end, WC_STRETCH_KEY_MAX);
+			return true;
+		}
+		if (f->bytes.len > WC_STRETCH_BYTES_MAX)
+			return false;
+	}
+}
+
+/* Makes the rows, once they do not move any more, those of a stretch. */
+static bool
+keep(WcRangeFill *f, uint64_t epoch, const WcScanner *scanner)
+{
+	const Row  *rows = (const Row *) f->rows.data;
+	uint32_t	n = (uint32_t) (f->rows.len / sizeof(Row));
+	WcStretchRow *its = n > 0 ? wc_arena_alloc(&f->arena, n * sizeof(*its)) : NULL;
+	WcStretch	stretch = {
+		.start = wc_buf_slice(&f->from),.end = wc_buf_slice(&f->end),.rows = its,.nrows = n,.epoch = epoch,
+		.valid_from_us = wc_scanner_valid_from_us(scanner),.valid_until_us = wc_scanner_valid_until_us(scanner)
+	};
+
+	if ((n > 0 && its == NULL) || stretch.valid_until_us <= 0)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		its[i] = (WcStretchRow) {wc_slice(f->bytes.data + rows[i].key_at, rows[i].key_len), wc_slice(f->bytes.data + rows[i].at, rows[i].len)};
+	return wc_ranges_add(f->ranges, f->table_id, wc_buf_slice(&f->shape), &stretch, wc_getcache_epoch(f->cache));
+}
+
+/* Reads the stretch from `from` on.  False: it is not kept. */
+static bool
+read_stretch(WcRangeFill *f)
+{
+	const WcReadPoint at = {.database = f->database,.ahead = true,.cancel = &is_enough};
+	WcRange		range = {.start = wc_buf_slice(&f->from),.start_inclusive = true};
+	uint64_t	epoch = wc_getcache_epoch(f->cache);	/* before the newest state is read */
+	WcScanner  *scanner;
+	WcScan		scan;
+	WcError		err;
+	bool		kept;
+
+	wc_arena_reset(&f->arena);
+	if (wc_scan_decode(wc_buf_slice(&f->shape), &f->arena, &scan, &err) != WC_OK)
+		return false;
+	scan.nranges = 1;
+	scan.ranges = &range;
+	if (wc_scanner_open(wc_engine_storage(f->engine), &scan, &at, &scanner, &err) != WC_OK)
+		return false;
+	wc_buf_reset(&f->bytes, WC_STRETCH_BYTES_MAX);
+	wc_buf_reset(&f->rows, WC_STRETCH_BYTES_MAX);
+	kept = read_rows(f, scanner) && keep(f, epoch, scanner);
+	wc_scanner_close(scanner);
+	return kept;
+}
+
+/* Are all wanted rows before this key?  Of a stretch's end: empty means that nothing is behind it. */
+static bool
+is_behind(const WcRangeFill *f, WcSlice end)
+{
+	return end.len == 0 || (f->upto.len > 0 && wc_slice_cmp(end, wc_buf_slice(&f->upto)) > 0);
+}
+
+void
+wc_rangefill_next(WcRangeFill *f)
+{
+	bool		kept = wc_ranges_covers(f->ranges, f->table_id, wc_buf_slice(&f->shape), wc_buf_slice(&f->from), &f->end) ||
+		read_stretch(f);
+
+	if (!kept || is_behind(f, wc_buf_slice(&f->end)))
+	{
+		f->left = 0;
+		return;
+	}
+	set(&f->from, wc_buf_slice(&f->end));
+	f->left = f->from.failed ? 0 : f->left - 1;
+}

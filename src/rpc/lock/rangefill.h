@@ -1,0 +1,51 @@
+/*
+ * rpc/lock/rangefill.h: keeps the rows of a range that a session has asked for, and of what is around it.
+ *
+ * Once a session's thread has sent the answer to a short range, it reads the rows again as stretches (wire/shared/rangecache.h),
+ * one stretch at a time, until the session's next request comes.  A stretch ends before a row whose key's hash says so: then the
+ * stretches of different ranges meet at the same keys.  rpc/README has the limits.
+ */
+#ifndef WC_RPC_LOCK_RANGEFILL_H
+#define WC_RPC_LOCK_RANGEFILL_H
+
+#include "engine/engine.h"
+#include "model/scan.h"
+#include "rpc/lock/ranges.h"
+#include "wire/shared/getcache.h"
+
+/* A session's; only its thread uses it. */
+typedef struct WcRangeFill
+{
+	WcEngine   *engine;
+	WcRanges   *ranges;			/* NULL: nothing is kept */
+	const WcGetCache *cache;	/* has the epochs */
+	uint32_t	database;
+	uint32_t	table_id;
+	WcBuf		shape;
+	WcBuf		from;			/* where the next stretch begins */
+	WcBuf		upto;			/* up to this key rows are wanted; empty: up to the table's end */
+	uint64_t	spacing;		/* one of so many rows, a power of two, begins a stretch */
+	uint32_t	left;			/* stretches to read, at most; 0: nothing was asked for, or all has been done */
+	WcArena		arena;
+	WcBuf		bytes;			/* of a stretch: blocks, */
+	WcBuf		rows;			/* and their rows */
+	WcBuf		end;
+} WcRangeFill;
+
+/* The other objects outlive it. */
+extern void wc_rangefill_init(WcRangeFill *fill, WcEngine *engine, WcRanges *ranges, const WcGetCache *cache);
+extern void wc_rangefill_free(WcRangeFill *fill);
+
+/* The thread has the whole answer, a cell block, to a Scan of one range that is to be kept. */
+extern void wc_rangefill_asked(WcRangeFill *fill, uint32_t database, const WcScan *scan, WcSlice answer);
+
+static inline bool
+wc_rangefill_left(const WcRangeFill *fill)
+{
+	return fill->left > 0;
+}
+
+/* Reads the next stretch, and keeps it. */
+extern void wc_rangefill_next(WcRangeFill *fill);
+
+#endif

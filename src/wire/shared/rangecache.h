@@ -1,0 +1,96 @@
+/*
+ * wire/shared/rangecache.h: rows of short ranges, in memory that all processes share.
+ *
+ * A stretch has all rows of a table from one key to another, as Scans of one shape return them: a shape is a Scan without its
+ * ranges, its direction and its limit of rows.  A range that lies in stretches is read without asking the engine, as long as no
+ * row of them has been written.  wire/README specifies the memory and the protocol; the sections below name the callers.
+ * No function waits.  Epochs are those of wire/shared/getcache.h.
+ */
+#ifndef WC_WIRE_SHARED_RANGECACHE_H
+#define WC_WIRE_SHARED_RANGECACHE_H
+
+#include <stdatomic.h>
+
+#include "base/buf.h"
+#include "model/scan.h"
+
+typedef struct WcRangeCache WcRangeCache;
+
+/* A stretch that takes more bytes is not kept; nor is one whose first or last key is longer. */
+#define WC_STRETCH_BYTES_MAX	((size_t) 128 * 1024)
+#define WC_STRETCH_KEY_MAX		1024
+
+/* A range of more bytes is not read here. */
+#define WC_RANGECACHE_FOUND_MAX ((size_t) 256 * 1024)
+
+/* Bytes of memory for about `bytes` bytes of stretches; with less than 1 MiB none are kept. */
+extern size_t wc_rangecache_size(uint64_t bytes);
+
+/* Lays out fresh, zeroed memory of that size, aligned to 64 bytes. */
+extern WcRangeCache *wc_rangecache_init(void *memory, uint64_t bytes);
+
+/* --- sessions ------------------------------------------------------------------ */
+
+typedef struct WcRangeQuery
+{
+	uint32_t	table_id;
+	WcSlice		shape;			/* wc_scan_shape_encode */
+	const WcRange *range;
+	bool		reversed;
+	uint64_t	row_limit;		/* 0: none */
+	uint64_t	epoch;			/* in which the session reads; UINT64_MAX: the newest state */
+	int64_t		now_us;			/* wall time */
+} WcRangeQuery;
+
+/* Appends the rows' bytes (WcStretchRow) to out, in the Scan's order.  False: some of the rows are not kept, and out is as before. */
+extern bool wc_rangecache_find(WcRangeCache *cache, const WcRangeQuery *query, WcBuf *out);
+
+/* --- the engine: one call at a time, but for wc_rangecache_note and wc_rangecache_uses ---- */
+
+/* Forgets all stretches; before any other call of a newly started engine. */
+extern void wc_rangecache_reset(WcRangeCache *cache);
+
+/*
+ * A session asks the engine for a range of this shape.  Is it worth while to keep the range's rows?  Yes as long as sessions find
+ * stretches of the shape; now and then also if they do not.
+ */
+extern bool wc_rangecache_wants(WcRangeCache *cache, uint32_t table_id, WcSlice shape);
+
+/* Is this row, or the place where it would be, in a stretch that nothing has been written to?  Then *end gets the key at which the stretch
+ * ends; empty: it has all rows to the end of the table. */
+extern bool wc_rangecache_covers(const WcRangeCache *cache, uint32_t table_id, WcSlice shape, WcSlice row, WcBuf *end);
+
+typedef struct WcStretchRow
+{
+	WcSlice		key;
+	WcSlice		bytes;			/* as a cell block has them (model/README): the row, then its cells */
+} WcStretchRow;
+
+typedef struct WcStretch
+{
+	WcSlice		start;			/* no key before it; may be empty */
+	WcSlice		end;			/* the keys are before it; empty: it has all rows from start on */
+	const WcStretchRow *rows;
+	uint32_t	nrows;
+	uint64_t	epoch;			/* the current one, before the rows were read */
+	int64_t		valid_from_us;	/* these two: wall time */
+	int64_t		valid_until_us; /* INT64_MAX: for ever */
+} WcStretch;
+
+/*
+ * Keeps the stretch, instead of those with which it overlaps; unless a row of the table has been written since its epoch.  now: the
+ * current epoch.  False: it is not kept.
+ */
+extern bool wc_rangecache_add(WcRangeCache *cache, uint32_t table_id, WcSlice shape, const WcStretch *stretch, uint64_t now);
+
+/*
+ * For each commit, before any reader can see it: first wc_rangecache_note for each table, with the epoch that begins with the commit; if
+ * it returns true, wc_rangecache_touch_row for each row of the table, or wc_rangecache_touch_table.  wc_rangecache_note may be called
+ * at any time, wc_rangecache_uses too.
+ */
+extern bool wc_rangecache_note(WcRangeCache *cache, uint32_t table_id, uint64_t epoch);
+extern bool wc_rangecache_uses(const WcRangeCache *cache, uint32_t table_id);	/* would wc_rangecache_note return true? */
+extern void wc_rangecache_touch_row(WcRangeCache *cache, uint32_t table_id, WcSlice row, uint64_t epoch);
+extern void wc_rangecache_touch_table(WcRangeCache *cache, uint32_t table_id, uint64_t epoch);
+
+#endif
