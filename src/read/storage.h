@@ -50,7 +50,8 @@ typedef struct WcReadPoint
 	int64_t		clock_offset_us;	/* added to the clock for TTLs */
 	int64_t		now_us;			/* of a part of a scan that has begun: the time by which its TTLs go; 0: the clock */
 	uint32_t	pid;			/* of the process that it is done for, to tell others; 0: of none */
-	bool		ahead;			/* nobody waits for the rows: the scan may end with an error where it would take long, and it is not counted */
+	uint32_t	ahead;			/* not 0: nobody waits for the rows.  The scan is not counted, and ends with an error when it has read so many
+								 * times WC_CANCEL_CELLS cells and rows of a family, or has passed over WC_CANCEL_CELLS that it has no use for */
 	const atomic_bool *cancel;	/* raised by others; NULL: never */
 } WcReadPoint;
 

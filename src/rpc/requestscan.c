@@ -105,13 +105,10 @@ keep_answer(WcDispatch *d, const WcOpenMessage *m, uint64_t epoch, bool ahead, c
 	WcSlice		answer = wc_slice(d->out.data + WC_FRAME_HEADER, d->out.len - WC_FRAME_HEADER);
 	int64_t		until = wc_scanner_valid_until_us(scanner);
 
-	if (until <= 0 || epoch == 0 || scan->nranges != 1)
-		return;
-	if (!wc_range_is_point(&scan->ranges[0]))
-	{
+	if (scan->nranges == 1 && !wc_range_is_point(&scan->ranges[0]))
 		wc_rangefill_asked(&d->rangefill, d->session.database, scan, answer);
+	if (until <= 0 || epoch == 0 || scan->nranges != 1 || !wc_range_is_point(&scan->ranges[0]))
 		return;
-	}
 	wc_epochs_keep(d->session.epochs, epoch, scan->table_id, scan->ranges[0].start, m->scan, answer,
 				   wc_scanner_valid_from_us(scanner), until);
 	if (!ahead)

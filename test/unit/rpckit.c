@@ -72,7 +72,8 @@ site_open(Site *site, int sessions_max)
 	options = (WcServerOptions) {
 		.engine = site->kit.engine,.sessions_max = sessions_max,.cores = 1,
 		.busy = &site->busy,.getcache = site->getcache,.rangecache = site->rangecache,
-		.catalog_generation = &site->generation,.writes = &site->writes,.finished = {ring_bell, &site->finished},.log = &site->log.options
+		.catalog_generation = &site->generation,.writes = &site->writes,.finished = {ring_bell, &site->finished},
+		.log = &site->log.options
 	};
 	assert_ok(&site->kit, wc_server_start(&options, &site->server, &site->kit.err));
 	site->log.server = site->server;

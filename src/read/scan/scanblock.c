@@ -109,7 +109,7 @@ wc_scanblock_fill(WcScanner *s, WcBlockWriter *w, WcBuf *out, size_t bytes_targe
 	after = s->storage->ops->meter();
 	s->stats.cache_hits += after.cache_hits - before.cache_hits;
 	s->stats.blocks_read += after.blocks_read - before.blocks_read;
-	if (!s->at.ahead)
+	if (s->at.ahead == 0)
 		tell_storage(s);
 	return status;
 }

@@ -267,6 +267,9 @@ merge_own(OpenContext *c, const WcFamilyScan *f, const WcSourceOptions *options,
 	return wc_cellsource_merge(lower, upper, open_all, stored, src, err);
 }
 
+/* For sources of a scan ahead: they end when they look at the flag, once in WC_CANCEL_CELLS cells that they pass over. */
+static const atomic_bool is_enough = true;
+
 /* The store's cells, with the transaction's own when it has any. */
 static WcStatus
 open_source(OpenContext *c, const WcScanLane *lane, const WcFamilyScan *f, const WcMatcherOptions *o,
@@ -289,8 +292,8 @@ open_source(OpenContext *c, const WcScanLane *lane, const WcFamilyScan *f, const
 		/* the row exists if the family has any cell */
 		.columns = o->columns,
 		.ncolumns = f->existence ? 0 : o->ncolumns,
-		.brief = s->at.ahead,
-		.cancel = s->at.cancel
+		.brief = s->at.ahead > 0,
+		.cancel = s->at.ahead > 0 ? &is_enough : s->at.cancel
 	};
 	WcCellSource *lower = NULL;
 	WcCellSource *upper = NULL;
@@ -328,9 +331,11 @@ open_in_lane(OpenContext *c, const WcScanLane *lane, WcFamilyScan *f, const WcMa
 	status = open_source(c, lane, f, o, &src, err);
 	if (status == WC_OK)
 		status = wc_storescan_open(src, o, c->scanner->at.cancel, &f->scan, err);
+	if (status == WC_OK)
+		wc_storescan_set_patience(f->scan, c->scanner->at.ahead);
 	if (status == WC_OK && (scan->filter_ts_min != 0 || scan->filter_ts_max != WC_TS_LATEST))
 		wc_storescan_filter(f->scan, scan->filter_ts_min, scan->filter_ts_max);
-	if (status == WC_OK && (lane->points || c->scanner->at.ahead))
+	if (status == WC_OK && (lane->points || c->scanner->at.ahead > 0))
 		wc_storescan_watch_times(f->scan);
 	if (status == WC_OK && c->scanner->filter != NULL)
 		status = wc_storescan_set_filter(f->scan, c->scanner->filter, err);

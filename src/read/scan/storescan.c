@@ -21,6 +21,7 @@ struct WcStoreScan
 	WcMatcher  *matcher;		/* made when a row needs it */
 	WcMatcher  *any_column;		/* the same for wc_storescan_exists */
 	const atomic_bool *cancel;
+	uint32_t	patience;		/* at so many checks of cancel the scan is cancelled; 0: at none */
 	uint32_t	ticks;			/* cells and rows since the last check of cancel */
 	int64_t		filter_min;		/* of timestamps, behind the matcher */
 	int64_t		filter_max;
@@ -156,7 +157,7 @@ poll_cancel(WcStoreScan *ss, WcError *err)
 	if (++ss->ticks < WC_CANCEL_CELLS)
 		return WC_OK;
 	ss->ticks = 0;
-	if (ss->cancel && atomic_load_explicit(ss->cancel, memory_order_relaxed))
+	if ((ss->cancel && atomic_load_explicit(ss->cancel, memory_order_relaxed)) || (ss->patience > 0 && --ss->patience == 0))
 		return wc_error(err, WC_CANCELLED, "scan was cancelled");
 	return WC_OK;
 }
@@ -328,6 +329,12 @@ bool
 wc_storescan_plain(const WcStoreScan *ss)
 {
 	return ss->plain;
+}
+
+void
+wc_storescan_set_patience(WcStoreScan *ss, uint32_t patience)
+{
+	ss->patience = patience;
 }
 
 WcStatus

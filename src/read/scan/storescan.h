@@ -25,6 +25,9 @@ typedef struct WcStoreScan WcStoreScan;
 extern WcStatus wc_storescan_open(WcCellSource *src, const WcMatcherOptions *options,
 								  const atomic_bool *cancel, WcStoreScan **scan, WcError *err) WC_WARN_UNUSED;
 
+/* Before the first row: after so many times WC_CANCEL_CELLS cells or rows the scan is cancelled. */
+extern void wc_storescan_set_patience(WcStoreScan *scan, uint32_t patience);
+
 /* From now on returns only visible cells with timestamps in [ts_min, ts_max) (ts_max WC_TS_LATEST: no end).  Called before
  * the first row; then wc_storescan_exists must not be called. */
 extern void wc_storescan_filter(WcStoreScan *scan, int64_t ts_min, int64_t ts_max);

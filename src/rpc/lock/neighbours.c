@@ -18,8 +18,8 @@
 #define ASCENDING_MAX 1024
 #define EAGER_MIN 8
 
-/* Raised for ever: the scan ends when it looks at the flag, which it does once in WC_CANCEL_CELLS rows that it passes over. */
-static const atomic_bool is_enough = true;
+/* In so many times WC_CANCEL_CELLS cells and rows. */
+#define PATIENCE 1
 
 void
 wc_neighbours_init(WcNeighbours *n, WcEngine *engine, WcGetCache *cache)
@@ -100,7 +100,7 @@ wc_neighbours_asked(WcNeighbours *n, uint32_t database, const WcScan *scan, WcSl
 static bool
 begin(WcNeighbours *n)
 {
-	const WcReadPoint at = {.database = n->database,.ahead = true,.cancel = &is_enough};
+	const WcReadPoint at = {.database = n->database,.ahead = PATIENCE};
 	WcRange		behind = {.start = wc_buf_slice(&n->row)};
 	WcScan		scan;
 	WcError		err;

@@ -14,14 +14,14 @@
 /* A stretch ends at the latest before the row with which it would have so many bytes: keys and indexes need some more. */
 #define BYTES_MAX		(WC_STRETCH_BYTES_MAX / 4 * 3)
 
-/* So much is read at a time. */
-#define BLOCK_BYTES		(8 * 1024)
+/* So many rows are read at a time: the stretch may end before the last of them. */
+#define BLOCK_ROWS		16
 
 /* At most so many stretches are read for one range. */
-#define STRETCHES_MAX	8
+#define STRETCHES_MAX	16
 
-/* Raised for ever: the scan ends when it looks at the flag, which it does once in WC_CANCEL_CELLS rows that it passes over. */
-static const atomic_bool is_enough = true;
+/* A stretch may take so many times WC_CANCEL_CELLS cells and rows to read: it has about half as many at most. */
+#define PATIENCE		8
 
 void
 wc_rangefill_init(WcRangeFill *f, WcEngine *engine, WcRanges *ranges, const WcGetCache *cache)
@@ -120,44 +120,65 @@ typedef enum Progress
 	FAILED
 } Progress;
 
+/* The last row of the stretch ends at this place of `bytes`, unless its end is known.  A large row begins the next stretch. */
+static Progress
+end_row(WcRangeFill *f, size_t at)
+{
+	size_t		n = f->rows.len / sizeof(Row);
+	Row		   *row = n > 0 ? (Row *) f->rows.data + n - 1 : NULL;
+
+	if (row == NULL || row->len > 0)
+		return MORE;
+	row->len = at - row->at;
+	if (n == 1 || at <= BYTES_MAX)
+		return MORE;
+	set(&f->end, wc_slice(f->bytes.data + row->key_at, row->key_len));
+	f->rows.len -= sizeof(Row);
+	return f->end.failed ? FAILED : ENDED;
+}
+
+/* A row begins at this place. */
+static Progress
+begin_row(WcRangeFill *f, size_t at, WcSlice key)
+{
+	Row			row = {.at = at,.key_at = (size_t) (key.data - f->bytes.data),.key_len = key.len};
+
+	if (f->rows.len > 0 && wc_hash_bytes(0, key) % f->spacing == 0)
+	{
+		set(&f->end, key);
+		return f->end.failed ? FAILED : ENDED;
+	}
+	wc_buf_append(&f->rows, &row, sizeof(row));
+	return f->rows.failed ? FAILED : MORE;
+}
+
 /* Notes the rows of the block from this place of `bytes` on, up to the one before which the stretch ends. */
 static Progress
 note_rows(WcRangeFill *f, size_t block_at)
 {
-	const uint8_t *bytes = f->bytes.data;
 	WcBlockReader reader;
 	WcBlockEntry entry;
 	WcSlice		key;
 	WcCell		cell;
 	uint32_t	colno;
-	const uint8_t *at;
+	Progress	progress = MORE;
 
-	if (wc_block_open(&reader, wc_slice(bytes + block_at, f->bytes.len - block_at), NULL) != WC_OK || reader.open || reader.continues)
+	if (wc_block_open(&reader, wc_slice(f->bytes.data + block_at, f->bytes.len - block_at), NULL) != WC_OK || reader.open)
 		return FAILED;
-	for (;;)
+	while (progress == MORE)
 	{
-		Row		   *rows = (Row *) f->rows.data;
-		size_t		n = f->rows.len / sizeof(Row);
-		Row			row;
+		size_t		at = (size_t) (reader.d.p - f->bytes.data);
 
-		at = reader.d.p;
 		entry = wc_block_next(&reader, &key, &cell, &colno);
 		if (entry == WC_BLOCK_CELL)
 			continue;
-		if (n > 0 && rows[n - 1].len == 0)
-			rows[n - 1].len = (size_t) (at - bytes) - rows[n - 1].at;
-		if (entry != WC_BLOCK_ROW)
+		progress = end_row(f, at);
+		if (progress == MORE && entry == WC_BLOCK_ROW)
+			progress = begin_row(f, at, key);
+		else if (progress == MORE)
 			return entry == WC_BLOCK_DONE ? MORE : FAILED;
-		if (n > 0 && (wc_hash_bytes(0, key) % f->spacing == 0 || (size_t) (at - bytes) > BYTES_MAX))
-		{
-			set(&f->end, key);
-			return f->end.failed ? FAILED : ENDED;
-		}
-		row = (Row) {.at = (size_t) (at - bytes),.key_at = (size_t) (key.data - bytes),.key_len = key.len};
-		wc_buf_append(&f->rows, &row, sizeof(row));
-		if (f->rows.failed)
-			return FAILED;
 	}
+	return progress;
 }
 
 /* Reads the stretch's rows into `bytes` and `rows`, and its end.  False: it cannot be kept. */
@@ -168,7 +189,7 @@ read_rows(WcRangeFill *f, WcScanner *scanner)
 	{
 		size_t		at = f->bytes.len;
 		WcError		err;
-		WcStatus	status = wc_scanner_next(scanner, &f->bytes, BLOCK_BYTES, 0, &err);
+		WcStatus	status = wc_scanner_next(scanner, &f->bytes, WC_STRETCH_BYTES_MAX, BLOCK_ROWS, &err);
 		Progress	progress;
 
 		if ((status != WC_OK && status != WC_END) || f->bytes.failed)
@@ -181,8 +202,6 @@ read_rows(WcRangeFill *f, WcScanner *scanner)
 			wc_buf_reset(&f->end, WC_STRETCH_KEY_MAX);
 			return true;
 		}
-		if (f->bytes.len > WC_STRETCH_BYTES_MAX)
-			return false;
 	}
 }
 
@@ -209,7 +228,7 @@ keep(WcRangeFill *f, uint64_t epoch, const WcScanner *scanner)
 static bool
 read_stretch(WcRangeFill *f)
 {
-	const WcReadPoint at = {.database = f->database,.ahead = true,.cancel = &is_enough};
+	const WcReadPoint at = {.database = f->database,.ahead = PATIENCE};
 	WcRange		range = {.start = wc_buf_slice(&f->from),.start_inclusive = true};
 	uint64_t	epoch = wc_getcache_epoch(f->cache);	/* before the newest state is read */
 	WcScanner  *scanner;
@@ -241,8 +260,9 @@ is_behind(const WcRangeFill *f, WcSlice end)
 void
 wc_rangefill_next(WcRangeFill *f)
 {
-	bool		kept = wc_ranges_covers(f->ranges, f->table_id, wc_buf_slice(&f->shape), wc_buf_slice(&f->from), &f->end) ||
-		read_stretch(f);
+	WcStorage  *storage = wc_engine_storage(f->engine);
+	bool		kept = wc_ranges_covers(f->ranges, f->table_id, wc_buf_slice(&f->shape), wc_buf_slice(&f->from),
+										storage->ops->now(storage), &f->end) || read_stretch(f);
 
 	if (!kept || is_behind(f, wc_buf_slice(&f->end)))
 	{

@@ -50,12 +50,12 @@ wc_ranges_wants(WcRanges *r, uint32_t table_id, WcSlice shape)
 }
 
 bool
-wc_ranges_covers(WcRanges *r, uint32_t table_id, WcSlice shape, WcSlice row, WcBuf *end)
+wc_ranges_covers(WcRanges *r, uint32_t table_id, WcSlice shape, WcSlice row, int64_t now_us, WcBuf *end)
 {
 	bool		covers;
 
 	pthread_mutex_lock(&r->mutex);
-	covers = wc_rangecache_covers(r->cache, table_id, shape, row, end);
+	covers = wc_rangecache_covers(r->cache, table_id, shape, row, now_us, end);
 	pthread_mutex_unlock(&r->mutex);
 	return covers;
 }

@@ -147,11 +147,14 @@ ring_of(const WcRangeCache *cache)
 
 /* --- a stretch's words ------------------------------------------------------------ */
 
-/* The words from a position on to the end of the stretch; none of them is behind the ring's end. */
+/* The words from a position on to the end of the stretch; none of them is behind the ring's end.  The numbers here have been checked,
+ * and are not read again: the words may be overwritten at any time. */
 typedef struct View
 {
 	const WcWord *words;
 	uint32_t	n;
+	uint32_t	start_len;
+	uint32_t	end_len;
 	uint32_t	index;			/* where the index begins */
 	uint32_t	nrows;
 } View;
@@ -174,10 +177,12 @@ view(const WcRangeCache *cache, uint64_t position, View *v)
 	if (position == 0 || v->n < HEAD_WORDS || v->n > cache->nwords - at || wc_word_get(v->words + AT_POSITION) != position)
 		return false;
 	keys = word(v, AT_KEYS);
+	v->start_len = LOW(keys);
+	v->end_len = HIGH(keys);
 	v->nrows = LOW(word(v, AT_ROWS));
-	if (LOW(keys) > WC_STRETCH_KEY_MAX || HIGH(keys) > WC_STRETCH_KEY_MAX)
+	if (v->start_len > WC_STRETCH_KEY_MAX || v->end_len > WC_STRETCH_KEY_MAX)
 		return false;
-	v->index = HEAD_WORDS + WC_WORDS(LOW(keys)) + WC_WORDS(HIGH(keys));
+	v->index = HEAD_WORDS + WC_WORDS(v->start_len) + WC_WORDS(v->end_len);
 	return v->index <= v->n && v->nrows / 2 < v->n;
 }
 
@@ -191,15 +196,13 @@ typedef struct Bytes
 static Bytes
 start_of(const View *v)
 {
-	return (Bytes) {v->words + HEAD_WORDS, LOW(word(v, AT_KEYS))};
+	return (Bytes) {v->words + HEAD_WORDS, v->start_len};
 }
 
 static Bytes
 end_of(const View *v)
 {
-	uint64_t	keys = word(v, AT_KEYS);
-
-	return (Bytes) {v->words + HEAD_WORDS + WC_WORDS(LOW(keys)), HIGH(keys)};
+	return (Bytes) {v->words + HEAD_WORDS + WC_WORDS(v->start_len), v->end_len};
 }
 
 /* Key and bytes of the i'th row.  False: the words are being overwritten. */
@@ -303,6 +306,12 @@ is_before_end(const View *v, WcSlice key)
 	return end.len == 0 || compare(end, key) > 0;
 }
 
+static bool
+is_valid_at(const View *v, int64_t now_us)
+{
+	return now_us >= (int64_t) word(v, AT_VALID_FROM) && now_us < (int64_t) word(v, AT_VALID_UNTIL);
+}
+
 /* --- sessions ------------------------------------------------------------------------ */
 
 /* Where the search for rows has come to: the next rows are from this key on, or behind it (reversed: up to it, or before it). */
@@ -333,7 +342,7 @@ find_stretch(const WcRangeCache *cache, const Dir *d, uint64_t generation, const
 		return false;
 	*position = position_of(cache, d, i - 1);
 	if (!view(cache, *position, v) || word(v, AT_GENERATION) != generation || word(v, AT_EPOCH) > q->epoch ||
-		q->now_us < (int64_t) word(v, AT_VALID_FROM) || q->now_us >= (int64_t) word(v, AT_VALID_UNTIL))
+		!is_valid_at(v, q->now_us))
 		return false;
 	if (q->reversed && s->key.len == 0)
 		return end_of(v).len == 0;
@@ -429,8 +438,6 @@ go_on(const View *v, Search *s)
 	/* a stretch has its start, and does not have its end */
 	if (edge.len == 0 || (q->reversed ? c <= 0 : c > 0 || (c == 0 && !q->range->stop_inclusive)))
 		return FOUND_ALL;
-	if (edge.len > sizeof(s->edge))
-		return NOT_FOUND;
 	wc_words_get(edge.at, s->edge, edge.len);
 	s->key = wc_slice(s->edge, edge.len);
 	s->inclusive = !q->reversed;
@@ -628,7 +635,7 @@ wc_rangecache_wants(WcRangeCache *cache, uint32_t table_id, WcSlice shape)
 }
 
 bool
-wc_rangecache_covers(const WcRangeCache *cache, uint32_t table_id, WcSlice shape, WcSlice row, WcBuf *end)
+wc_rangecache_covers(const WcRangeCache *cache, uint32_t table_id, WcSlice shape, WcSlice row, int64_t now_us, WcBuf *end)
 {
 	uint64_t	generation;
 	const Dir  *d = dir_of(cache, table_id, shape, &generation);
@@ -636,7 +643,7 @@ wc_rangecache_covers(const WcRangeCache *cache, uint32_t table_id, WcSlice shape
 	View		v;
 	Bytes		bytes;
 
-	if (i == 0 || !view(cache, position_of(cache, d, i - 1), &v) || !is_before_end(&v, row))
+	if (i == 0 || !view(cache, position_of(cache, d, i - 1), &v) || !is_before_end(&v, row) || !is_valid_at(&v, now_us))
 		return false;
 	bytes = end_of(&v);
 	wc_buf_reset(end, WC_STRETCH_KEY_MAX);

@@ -42,7 +42,8 @@ typedef struct WcRangeQuery
 	int64_t		now_us;			/* wall time */
 } WcRangeQuery;
 
-/* Appends the rows' bytes (WcStretchRow) to out, in the Scan's order.  False: some of the rows are not kept, and out is as before. */
+/* Appends the rows' bytes (WcStretchRow) to out, in the Scan's order.  False: some of the rows are not kept, or there is no memory for
+ * them; out has what it had before. */
 extern bool wc_rangecache_find(WcRangeCache *cache, const WcRangeQuery *query, WcBuf *out);
 
 /* --- the engine: one call at a time, but for wc_rangecache_note and wc_rangecache_uses ---- */
@@ -56,9 +57,10 @@ extern void wc_rangecache_reset(WcRangeCache *cache);
  */
 extern bool wc_rangecache_wants(WcRangeCache *cache, uint32_t table_id, WcSlice shape);
 
-/* Is this row, or the place where it would be, in a stretch that nothing has been written to?  Then *end gets the key at which the stretch
- * ends; empty: it has all rows to the end of the table. */
-extern bool wc_rangecache_covers(const WcRangeCache *cache, uint32_t table_id, WcSlice shape, WcSlice row, WcBuf *end);
+/* Is this row, or the place where it would be, in a stretch that is valid at wall time now_us?  Then *end gets the key at which the
+ * stretch ends; empty: it has all rows to the end of the table. */
+extern bool wc_rangecache_covers(const WcRangeCache *cache, uint32_t table_id, WcSlice shape, WcSlice row, int64_t now_us,
+								 WcBuf *end);
 
 typedef struct WcStretchRow
 {
