@@ -106,7 +106,11 @@ keep_answer(WcDispatch *d, const WcOpenMessage *m, uint64_t epoch, bool ahead, c
 	int64_t		until = wc_scanner_valid_until_us(scanner);
 
 	if (scan->nranges == 1 && !wc_range_is_point(&scan->ranges[0]))
-		wc_rangefill_asked(&d->rangefill, d->session.database, scan, answer);
+	{
+		WcRangeAnswer its = {.block = answer,.epoch = epoch,.valid_from_us = wc_scanner_valid_from_us(scanner),.valid_until_us = until};
+
+		wc_rangefill_asked(&d->rangefill, d->session.database, scan, &its);
+	}
 	if (until <= 0 || epoch == 0 || scan->nranges != 1 || !wc_range_is_point(&scan->ranges[0]))
 		return;
 	wc_epochs_keep(d->session.epochs, epoch, scan->table_id, scan->ranges[0].start, m->scan, answer,

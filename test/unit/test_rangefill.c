@@ -431,7 +431,7 @@ a_commit_of_other_tables_ends_nothing(void **state)
 
 	/* rows that a commit writes between two steps are not kept as they were */
 	load(p, 200, 1000, "1");
-	wc_rangefill_asked(&p->fill, KIT_DATABASE, &rows(p, &r, 300, 900)->scan, answer_of(p, &r));
+	wc_rangefill_asked(&p->fill, KIT_DATABASE, &rows(p, &r, 300, 900)->scan, given(p, answer_of(p, &r)));
 	for (int i = 300; wc_rangefill_left(&p->fill); i += 50)
 	{
 		wc_rangefill_next(&p->fill);
@@ -508,7 +508,7 @@ changes_of_the_table_end_all_of_it(void **state)
 
 	/* asked for, and then dropped */
 	load(p, 0, 100, "3");
-	wc_rangefill_asked(&p->fill, KIT_DATABASE, &r.scan, answer_of(p, &r));
+	wc_rangefill_asked(&p->fill, KIT_DATABASE, &r.scan, given(p, answer_of(p, &r)));
 	assert_true(wc_rangefill_left(&p->fill));
 	assert_ok(&p->kit, wc_batch_drop_table(&p->kit.builder, p->kit.cid, p->kit.table, &p->kit.err));
 	kit_commit(&p->kit);
@@ -582,7 +582,7 @@ expired_stretches_are_read_again(void **state)
 static bool
 is_wanted(Place *p, const Range *r)
 {
-	wc_rangefill_asked(&p->fill, KIT_DATABASE, &r->scan, answer_of(p, r));
+	wc_rangefill_asked(&p->fill, KIT_DATABASE, &r->scan, given(p, answer_of(p, r)));
 	return wc_rangefill_left(&p->fill);
 }
 
@@ -617,7 +617,7 @@ scans_that_are_not_filled(void **state)
 	/* nor anything without memory for it */
 	rows(p, &r, 2, 5);
 	wc_rangefill_init(&none, p->kit.engine, NULL, p->getcache);
-	wc_rangefill_asked(&none, KIT_DATABASE, &r.scan, answer_of(p, &r));
+	wc_rangefill_asked(&none, KIT_DATABASE, &r.scan, given(p, answer_of(p, &r)));
 	assert_false(wc_rangefill_left(&none));
 	wc_rangefill_free(&none);
 }
@@ -671,7 +671,7 @@ the_rows_are_not_counted(void **state)
 
 	load(p, 0, 500, "1");
 	rows(p, &r, 100, 300);
-	wc_rangefill_asked(&p->fill, KIT_DATABASE, &r.scan, answer_of(p, &r));
+	wc_rangefill_asked(&p->fill, KIT_DATABASE, &r.scan, given(p, answer_of(p, &r)));
 	assert_ok(&p->kit, wc_engine_table_statistics(p->kit.engine, KIT_DATABASE, &before, &p->kit.err));
 	while (wc_rangefill_left(&p->fill))
 		wc_rangefill_next(&p->fill);

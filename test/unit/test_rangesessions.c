@@ -154,6 +154,26 @@ value_in(WcSlice block)
 	return entry == WC_BLOCK_DONE && n == WRITTEN_ROWS ? value : -1;
 }
 
+/* A session's answer, in the newest state. */
+static WcRangeAnswer
+read_answer(Race *race, const WcScan *scan, WcBuf *block)
+{
+	WcReadPoint at = {.database = KIT_DATABASE};
+	WcRangeAnswer a = {.epoch = wc_getcache_epoch(race->p->getcache)};
+	WcScanner  *scanner;
+	WcError		err;
+
+	wc_buf_reset(block, SIZE_MAX);
+	if (wc_scanner_open(wc_engine_storage(race->p->kit.engine), scan, &at, &scanner, &err) != WC_OK ||
+		wc_scanner_next(scanner, block, WC_BLOCK_MAX, 0, &err) != WC_END)
+		abort();
+	a.block = wc_buf_slice(block);
+	a.valid_from_us = wc_scanner_valid_from_us(scanner);
+	a.valid_until_us = wc_scanner_valid_until_us(scanner);
+	wc_scanner_close(scanner);
+	return a;
+}
+
 static void *
 fill_and_find(void *arg)
 {
@@ -161,6 +181,7 @@ fill_and_find(void *arg)
 	WcRangeFill fill;
 	WcBuf		shape = WC_BUF_INIT;
 	WcBuf		out = WC_BUF_INIT;
+	WcBuf		block = WC_BUF_INIT;
 	WcRange		range = {.start_inclusive = true,.stop = kit_s("s")};
 	WcScan		scan;
 	WcRangeQuery query = {.table_id = race->table,.range = &range,.epoch = UINT64_MAX,.now_us = kit_now};
@@ -173,9 +194,9 @@ fill_and_find(void *arg)
 	query.shape = wc_buf_slice(&shape);
 	while (!atomic_load(&race->ended))
 	{
-		const uint8_t empty = 0;
+		WcRangeAnswer its = read_answer(race, &scan, &block);
 
-		wc_rangefill_asked(&fill, KIT_DATABASE, &scan, wc_slice(&empty, 1));
+		wc_rangefill_asked(&fill, KIT_DATABASE, &scan, &its);
 		while (wc_rangefill_left(&fill) && atomic_load(&race->committed) >= 0)
 			wc_rangefill_next(&fill);
 		for (int i = 0; i < 5; i++)
@@ -194,6 +215,7 @@ fill_and_find(void *arg)
 	wc_rangefill_free(&fill);
 	wc_buf_free(&shape);
 	wc_buf_free(&out);
+	wc_buf_free(&block);
 	return NULL;
 }
 
@@ -357,7 +379,7 @@ random_histories(void **state)
 				kit_flush(&p->kit);
 			kit_now += below(200000);
 			random_range(r);
-			wc_rangefill_asked(&p->fill, KIT_DATABASE, &r->scan, answer_of(p, r));
+			wc_rangefill_asked(&p->fill, KIT_DATABASE, &r->scan, given(p, answer_of(p, r)));
 			while (wc_rangefill_left(&p->fill) && below(20) > 0)
 			{
 				wc_rangefill_next(&p->fill);

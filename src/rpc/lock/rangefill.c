@@ -1,5 +1,5 @@
 /*
- * rpc/lock/rangefill.c: one scan for each stretch.
+ * rpc/lock/rangefill.c: stretches from an answer, and one scan for each other stretch.
  */
 #include "rpc/lock/rangefill.h"
 
@@ -71,21 +71,34 @@ set(WcBuf *buf, WcSlice s)
 	wc_buf_append_slice(buf, s);
 }
 
+/* Notes the answer's rows: later they need not be read again. */
+static void
+use_answer(WcRangeFill *f, const WcRangeAnswer *answer)
+{
+	f->epoch = answer->epoch;
+	f->valid_from_us = answer->valid_from_us;
+	f->valid_until_us = answer->valid_until_us;
+	wc_buf_reset(&f->bytes, WC_STRETCH_BYTES_MAX);
+	wc_buf_append_slice(&f->bytes, answer->block);
+	f->given_at = f->bytes.failed ? 0 : 1;	/* behind the block's head */
+}
+
 void
-wc_rangefill_asked(WcRangeFill *f, uint32_t database, const WcScan *scan, WcSlice answer)
+wc_rangefill_asked(WcRangeFill *f, uint32_t database, const WcScan *scan, const WcRangeAnswer *answer)
 {
 	WcRange		range;
 	WcSlice		last = {0};
 	uint64_t	n;
 
 	f->left = 0;
+	f->given_at = 0;
 	if (f->ranges == NULL || !wc_scan_has_shape(scan))
 		return;
 	wc_buf_reset(&f->shape, WC_STRETCH_KEY_MAX);
 	wc_scan_shape_encode(&f->shape, scan);
 	if (f->shape.failed || !wc_ranges_wants(f->ranges, scan->table_id, wc_buf_slice(&f->shape)))
 		return;
-	n = count_rows(answer, &last);
+	n = count_rows(answer->block, &last);
 	range = scan->ranges[0];
 	if (n > 0 && n == scan->row_limit)	/* then nothing is known of the rest of the range */
 	{
@@ -95,10 +108,14 @@ wc_rangefill_asked(WcRangeFill *f, uint32_t database, const WcScan *scan, WcSlic
 			range.stop = last;
 	}
 	f->spacing = SPACING_MAX;
-	while (f->spacing > 1 && n > 0 && f->spacing * answer.len / n > SPACING_BYTES)
+	while (f->spacing > 1 && n > 0 && f->spacing * answer->block.len / n > SPACING_BYTES)
 		f->spacing /= 2;
 	set(&f->from, range.start);
+	if (range.start.len > 0 && !range.start_inclusive && range.start.data != last.data)
+		wc_buf_append_u8(&f->from, 0);	/* the next key */
 	set(&f->upto, range.stop);
+	if (n > 0 && !scan->reversed && answer->epoch != 0 && answer->valid_until_us > 0)
+		use_answer(f, answer);
 	f->database = database;
 	f->table_id = scan->table_id;
 	f->left = f->from.failed || f->upto.failed ? 0 : STRETCHES_MAX;
@@ -130,8 +147,9 @@ end_row(WcRangeFill *f, size_t at)
 	if (row == NULL || row->len > 0)
 		return MORE;
 	row->len = at - row->at;
-	if (n == 1 || at <= BYTES_MAX)
+	if (n == 1 || at - ((Row *) f->rows.data)->at <= BYTES_MAX)
 		return MORE;
+	f->given_at = row->at;
 	set(&f->end, wc_slice(f->bytes.data + row->key_at, row->key_len));
 	f->rows.len -= sizeof(Row);
 	return f->end.failed ? FAILED : ENDED;
@@ -145,6 +163,7 @@ begin_row(WcRangeFill *f, size_t at, WcSlice key)
 
 	if (f->rows.len > 0 && wc_hash_bytes(0, key) % f->spacing == 0)
 	{
+		f->given_at = at;
 		set(&f->end, key);
 		return f->end.failed ? FAILED : ENDED;
 	}
@@ -152,9 +171,10 @@ begin_row(WcRangeFill *f, size_t at, WcSlice key)
 	return f->rows.failed ? FAILED : MORE;
 }
 
-/* Notes the rows of the block from this place of `bytes` on, up to the one before which the stretch ends. */
+/* Notes the rows of the block at this place of `bytes`, from `from` on, up to the one before which the stretch ends: given_at is then
+ * this one. */
 static Progress
-note_rows(WcRangeFill *f, size_t block_at)
+note_rows(WcRangeFill *f, size_t block_at, size_t from)
 {
 	WcBlockReader reader;
 	WcBlockEntry entry;
@@ -165,6 +185,7 @@ note_rows(WcRangeFill *f, size_t block_at)
 
 	if (wc_block_open(&reader, wc_slice(f->bytes.data + block_at, f->bytes.len - block_at), NULL) != WC_OK || reader.open)
 		return FAILED;
+	reader.d.p = f->bytes.data + from;
 	while (progress == MORE)
 	{
 		size_t		at = (size_t) (reader.d.p - f->bytes.data);
@@ -194,7 +215,7 @@ read_rows(WcRangeFill *f, WcScanner *scanner)
 
 		if ((status != WC_OK && status != WC_END) || f->bytes.failed)
 			return false;
-		progress = note_rows(f, at);
+		progress = note_rows(f, at, at + 1);
 		if (progress != MORE)
 			return progress == ENDED;
 		if (status == WC_END)
@@ -207,14 +228,14 @@ read_rows(WcRangeFill *f, WcScanner *scanner)
 
 /* Makes the rows, once they do not move any more, those of a stretch. */
 static bool
-keep(WcRangeFill *f, uint64_t epoch, const WcScanner *scanner)
+keep(WcRangeFill *f)
 {
 	const Row  *rows = (const Row *) f->rows.data;
 	uint32_t	n = (uint32_t) (f->rows.len / sizeof(Row));
 	WcStretchRow *its = n > 0 ? wc_arena_alloc(&f->arena, n * sizeof(*its)) : NULL;
 	WcStretch	stretch = {
-		.start = wc_buf_slice(&f->from),.end = wc_buf_slice(&f->end),.rows = its,.nrows = n,.epoch = epoch,
-		.valid_from_us = wc_scanner_valid_from_us(scanner),.valid_until_us = wc_scanner_valid_until_us(scanner)
+		.start = wc_buf_slice(&f->from),.end = wc_buf_slice(&f->end),.rows = its,.nrows = n,.epoch = f->epoch,
+		.valid_from_us = f->valid_from_us,.valid_until_us = f->valid_until_us
 	};
 
 	if ((n > 0 && its == NULL) || stretch.valid_until_us <= 0)
@@ -224,30 +245,80 @@ keep(WcRangeFill *f, uint64_t epoch, const WcScanner *scanner)
 	return wc_ranges_add(f->ranges, f->table_id, wc_buf_slice(&f->shape), &stretch, wc_getcache_epoch(f->cache));
 }
 
-/* Reads the stretch from `from` on.  False: it is not kept. */
+/* Reads rows behind those that were given, or from `from` on, up to the stretch's end.  If nothing is written to the table
+ * meanwhile, which wc_ranges_add finds out, all of these rows are of one state. */
 static bool
-read_stretch(WcRangeFill *f)
+read_on(WcRangeFill *f)
 {
 	const WcReadPoint at = {.database = f->database,.ahead = PATIENCE};
+	const Row  *last = f->rows.len > 0 ? (const Row *) (f->rows.data + f->rows.len) - 1 : NULL;
 	WcRange		range = {.start = wc_buf_slice(&f->from),.start_inclusive = true};
-	uint64_t	epoch = wc_getcache_epoch(f->cache);	/* before the newest state is read */
 	WcScanner  *scanner;
 	WcScan		scan;
 	WcError		err;
-	bool		kept;
+	bool		done;
 
-	wc_arena_reset(&f->arena);
+	if (last != NULL)
+		range = (WcRange) {.start = wc_slice(f->bytes.data + last->key_at, last->key_len)};
+	else
+	{
+		f->epoch = wc_getcache_epoch(f->cache);	/* before the newest state is read */
+		f->valid_from_us = 0;
+		f->valid_until_us = INT64_MAX;
+	}
 	if (wc_scan_decode(wc_buf_slice(&f->shape), &f->arena, &scan, &err) != WC_OK)
 		return false;
 	scan.nranges = 1;
 	scan.ranges = &range;
 	if (wc_scanner_open(wc_engine_storage(f->engine), &scan, &at, &scanner, &err) != WC_OK)
 		return false;
-	wc_buf_reset(&f->bytes, WC_STRETCH_BYTES_MAX);
-	wc_buf_reset(&f->rows, WC_STRETCH_BYTES_MAX);
-	kept = read_rows(f, scanner) && keep(f, epoch, scanner);
+	done = read_rows(f, scanner);
+	if (f->valid_from_us < wc_scanner_valid_from_us(scanner))
+		f->valid_from_us = wc_scanner_valid_from_us(scanner);
+	if (f->valid_until_us > wc_scanner_valid_until_us(scanner))
+		f->valid_until_us = wc_scanner_valid_until_us(scanner);
 	wc_scanner_close(scanner);
-	return kept;
+	f->given_at = 0;
+	return done;
+}
+
+/* Makes the stretch from `from` on.  False: it is not kept. */
+static bool
+make_stretch(WcRangeFill *f)
+{
+	Progress	progress = MORE;
+
+	wc_arena_reset(&f->arena);
+	wc_buf_reset(&f->rows, WC_STRETCH_BYTES_MAX);
+	if (f->given_at > 0 && !wc_ranges_is_unwritten(f->ranges, f->table_id, f->epoch))
+		f->given_at = 0;
+	if (f->given_at > 0)
+		progress = note_rows(f, 0, f->given_at);
+	else
+		wc_buf_reset(&f->bytes, WC_STRETCH_BYTES_MAX);
+	return progress != FAILED && (progress == ENDED || read_on(f)) && keep(f);
+}
+
+/* The next stretch begins at the key: those of the given rows that are before it are not used. */
+static void
+pass_given(WcRangeFill *f, WcSlice key)
+{
+	WcBlockReader reader;
+	WcSlice		row;
+	WcCell		cell;
+	uint32_t	colno;
+	WcBlockEntry entry = WC_BLOCK_DONE;
+
+	if (f->given_at == 0 || wc_block_open(&reader, wc_buf_slice(&f->bytes), NULL) != WC_OK)
+		return;
+	reader.d.p = f->bytes.data + f->given_at;
+	do
+	{
+		f->given_at = (size_t) (reader.d.p - f->bytes.data);
+		entry = wc_block_next(&reader, &row, &cell, &colno);
+	} while (entry == WC_BLOCK_CELL || (entry == WC_BLOCK_ROW && wc_slice_cmp(row, key) < 0));
+	if (entry != WC_BLOCK_ROW)
+		f->given_at = 0;
 }
 
 /* Are all wanted rows before this key?  Of a stretch's end: empty means that nothing is behind it. */
@@ -262,7 +333,7 @@ wc_rangefill_next(WcRangeFill *f)
 {
 	WcStorage  *storage = wc_engine_storage(f->engine);
 	bool		kept = wc_ranges_covers(f->ranges, f->table_id, wc_buf_slice(&f->shape), wc_buf_slice(&f->from),
-										storage->ops->now(storage), &f->end) || read_stretch(f);
+										storage->ops->now(storage), &f->end) || make_stretch(f);
 
 	if (!kept || is_behind(f, wc_buf_slice(&f->end)))
 	{
@@ -270,5 +341,6 @@ wc_rangefill_next(WcRangeFill *f)
 		return;
 	}
 	set(&f->from, wc_buf_slice(&f->end));
+	pass_given(f, wc_buf_slice(&f->end));
 	f->left = f->from.failed ? 0 : f->left - 1;
 }

@@ -1,8 +1,8 @@
 /*
  * rpc/lock/rangefill.h: keeps the rows of a range that a session has asked for, and of what is around it.
  *
- * Once a session's thread has sent the answer to a short range, it reads the rows again as stretches (wire/shared/rangecache.h),
- * one stretch at a time, until the session's next request comes.  A stretch ends before a row whose key's hash says so: then the
+ * Once a session's thread has sent the answer to a short range, it makes stretches (wire/shared/rangecache.h) of the answer's rows and
+ * of those behind them, one stretch at a time, until the session's next request comes.  A stretch ends before a row whose key's hash says so: then the
  * stretches of different ranges meet at the same keys.  rpc/README has the limits.
  */
 #ifndef WC_RPC_LOCK_RANGEFILL_H
@@ -25,19 +25,32 @@ typedef struct WcRangeFill
 	WcBuf		from;			/* where the next stretch begins */
 	WcBuf		upto;			/* up to this key rows are wanted; empty: up to the table's end */
 	uint64_t	spacing;		/* one of so many rows, a power of two, begins a stretch */
-	uint32_t	left;			/* stretches to read, at most; 0: nothing was asked for, or all has been done */
+	uint32_t	left;			/* stretches to make, at most; 0: nothing was asked for, or all has been done */
+	uint64_t	epoch;			/* these three are the answer's, while some of its rows have not been used */
+	int64_t		valid_from_us;
+	int64_t		valid_until_us;
+	size_t		given_at;		/* the next of these rows, in bytes; 0: all have been used */
 	WcArena		arena;
-	WcBuf		bytes;			/* of a stretch: blocks, */
-	WcBuf		rows;			/* and their rows */
+	WcBuf		bytes;			/* blocks: the answer, or those of a stretch, or both */
+	WcBuf		rows;			/* of a stretch, which are in bytes */
 	WcBuf		end;
 } WcRangeFill;
+
+/* The whole answer to a Scan of one range. */
+typedef struct WcRangeAnswer
+{
+	WcSlice		block;			/* a cell block */
+	uint64_t	epoch;			/* in which it was read; 0: in none */
+	int64_t		valid_from_us;	/* as of a stretch */
+	int64_t		valid_until_us;
+} WcRangeAnswer;
 
 /* The other objects outlive it. */
 extern void wc_rangefill_init(WcRangeFill *fill, WcEngine *engine, WcRanges *ranges, const WcGetCache *cache);
 extern void wc_rangefill_free(WcRangeFill *fill);
 
-/* The thread has the whole answer, a cell block, to a Scan of one range that is to be kept. */
-extern void wc_rangefill_asked(WcRangeFill *fill, uint32_t database, const WcScan *scan, WcSlice answer);
+/* The thread has the answer to a Scan that is to be kept. */
+extern void wc_rangefill_asked(WcRangeFill *fill, uint32_t database, const WcScan *scan, const WcRangeAnswer *answer);
 
 static inline bool
 wc_rangefill_left(const WcRangeFill *fill)
@@ -45,7 +58,7 @@ wc_rangefill_left(const WcRangeFill *fill)
 	return fill->left > 0;
 }
 
-/* Reads the next stretch, and keeps it. */
+/* Makes the next stretch, and keeps it. */
 extern void wc_rangefill_next(WcRangeFill *fill);
 
 #endif

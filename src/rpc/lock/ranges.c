@@ -61,6 +61,12 @@ wc_ranges_covers(WcRanges *r, uint32_t table_id, WcSlice shape, WcSlice row, int
 }
 
 bool
+wc_ranges_is_unwritten(const WcRanges *r, uint32_t table_id, uint64_t epoch)
+{
+	return wc_rangecache_is_unwritten(r->cache, table_id, epoch);
+}
+
+bool
 wc_ranges_add(WcRanges *r, uint32_t table_id, WcSlice shape, const WcStretch *stretch, uint64_t now)
 {
 	bool		added;

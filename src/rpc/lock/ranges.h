@@ -17,6 +17,7 @@ extern void wc_ranges_free(WcRanges *ranges);	/* NULL is allowed */
 /* As the functions of the cache of these names. */
 extern bool wc_ranges_wants(WcRanges *ranges, uint32_t table_id, WcSlice shape);
 extern bool wc_ranges_covers(WcRanges *ranges, uint32_t table_id, WcSlice shape, WcSlice row, int64_t now_us, WcBuf *end);
+extern bool wc_ranges_is_unwritten(const WcRanges *ranges, uint32_t table_id, uint64_t epoch);
 extern bool wc_ranges_add(WcRanges *ranges, uint32_t table_id, WcSlice shape, const WcStretch *stretch, uint64_t now);
 
 /* Is wc_ranges_row to be called for each row of a commit, or step, with so many rows?  False: wc_ranges_table is as good. */

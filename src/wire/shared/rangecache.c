@@ -788,6 +788,12 @@ take_out_oldest(const WcRangeCache *cache, Dir *d, uint64_t now)
 }
 
 bool
+wc_rangecache_is_unwritten(const WcRangeCache *cache, uint32_t table_id, uint64_t epoch)
+{
+	return atomic_load(&cache->written[table_id % TABLES]) <= epoch;
+}
+
+bool
 wc_rangecache_add(WcRangeCache *cache, uint32_t table_id, WcSlice shape, const WcStretch *stretch, uint64_t now)
 {
 	uint64_t	generation;
@@ -795,7 +801,7 @@ wc_rangecache_add(WcRangeCache *cache, uint32_t table_id, WcSlice shape, const W
 	uint32_t	size = size_of(cache, stretch);
 	uint64_t	position;
 
-	if (d == NULL || size == 0 || atomic_load(&cache->written[table_id % TABLES]) > stretch->epoch)
+	if (d == NULL || size == 0 || !wc_rangecache_is_unwritten(cache, table_id, stretch->epoch))
 		return false;
 	position = make_room(cache, size);	/* first: it may take stretches out of the directory */
 	take_out_overlapping(cache, d, stretch, now);

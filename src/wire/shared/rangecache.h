@@ -46,7 +46,7 @@ typedef struct WcRangeQuery
  * them; out has what it had before. */
 extern bool wc_rangecache_find(WcRangeCache *cache, const WcRangeQuery *query, WcBuf *out);
 
-/* --- the engine: one call at a time, but for wc_rangecache_note and wc_rangecache_uses ---- */
+/* --- the engine: one call at a time, unless a function says otherwise --------------------- */
 
 /* Forgets all stretches; before any other call of a newly started engine. */
 extern void wc_rangecache_reset(WcRangeCache *cache);
@@ -78,6 +78,9 @@ typedef struct WcStretch
 	int64_t		valid_from_us;	/* these two: wall time */
 	int64_t		valid_until_us; /* INT64_MAX: for ever */
 } WcStretch;
+
+/* Has no row of the table been written since this epoch?  Else wc_rangecache_add keeps no stretch of it.  May be called at any time. */
+extern bool wc_rangecache_is_unwritten(const WcRangeCache *cache, uint32_t table_id, uint64_t epoch);
 
 /*
  * Keeps the stretch, instead of those with which it overlaps; unless a row of the table has been written since its epoch.  now: the
