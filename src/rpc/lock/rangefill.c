@@ -100,18 +100,18 @@ wc_rangefill_asked(WcRangeFill *f, uint32_t database, const WcScan *scan, const 
 		return;
 	n = count_rows(answer->block, &last);
 	range = scan->ranges[0];
-	if (n > 0 && n == scan->row_limit)	/* then nothing is known of the rest of the range */
+	if (n > 0 && n == scan->row_limit && scan->reversed)	/* nothing is known of the rest of the range */
 	{
-		if (scan->reversed)
-			range.start = last;
-		else
-			range.stop = last;
+		range.start = last;
+		range.start_inclusive = true;
 	}
+	else if (n > 0 && n == scan->row_limit)
+		range.stop = last;
 	f->spacing = SPACING_MAX;
 	while (f->spacing > 1 && n > 0 && f->spacing * answer->block.len / n > SPACING_BYTES)
 		f->spacing /= 2;
 	set(&f->from, range.start);
-	if (range.start.len > 0 && !range.start_inclusive && range.start.data != last.data)
+	if (range.start.len > 0 && !range.start_inclusive)
 		wc_buf_append_u8(&f->from, 0);	/* the next key */
 	set(&f->upto, range.stop);
 	if (n > 0 && !scan->reversed && answer->epoch != 0 && answer->valid_until_us > 0)
