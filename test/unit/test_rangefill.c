@@ -54,6 +54,22 @@ one_request_reads_a_few_stretches(void **state)
 	assert_int_equal(ask(p, &r), 16);
 }
 
+/* A session that has not said how many rows it wants may want few of them. */
+static void
+a_long_range_without_a_limit_is_not_found(void **state)
+{
+	Place	   *p = *state;
+	Range		r;
+
+	load(p, 0, 1500, "1");
+	(void) ask(p, rows(p, &r, 0, 1400));
+	(void) ask(p, &r);
+	assert_true(finds(p, rows(p, &r, 100, 1000)));
+	assert_false(finds(p, rows(p, &r, 100, 1200)));
+	r.scan.row_limit = 1050;
+	assert_true(finds(p, &r));
+}
+
 /* Of the rows behind the limit nothing is known, but for those of the last row's stretch. */
 static void
 a_limit_ends_the_reading(void **state)
@@ -688,6 +704,7 @@ main(void)
 		cmocka_unit_test_setup(a_range_that_was_asked_for_is_found, set_up),
 		cmocka_unit_test_setup(a_range_of_several_stretches_is_found, set_up),
 		cmocka_unit_test_setup(one_request_reads_a_few_stretches, set_up),
+		cmocka_unit_test_setup(a_long_range_without_a_limit_is_not_found, set_up),
 		cmocka_unit_test_setup(a_limit_ends_the_reading, set_up),
 		cmocka_unit_test_setup(a_limit_that_is_not_reached_ends_nothing, set_up),
 		cmocka_unit_test_setup(a_small_table_is_kept_as_a_whole, set_up),

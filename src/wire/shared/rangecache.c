@@ -423,7 +423,9 @@ copy_rows(const View *v, Search *s)
 			return NOT_FOUND;
 		s->left--;
 	}
-	return s->left == 0 ? FOUND_ALL : GO_ON;
+	if (s->left > 0)
+		return GO_ON;
+	return q->row_limit > 0 ? FOUND_ALL : NOT_FOUND;
 }
 
 /* All rows of the stretch have been copied.  Goes on behind it, unless nothing of the range is there. */
@@ -498,7 +500,7 @@ wc_rangecache_find(WcRangeCache *cache, const WcRangeQuery *query, WcBuf *out)
 	s.out = out;
 	s.key = query->reversed ? query->range->stop : query->range->start;
 	s.inclusive = query->reversed ? query->range->stop_inclusive : query->range->start_inclusive;
-	s.left = query->row_limit > 0 ? query->row_limit : UINT64_MAX;
+	s.left = query->row_limit > 0 ? query->row_limit : WC_RANGECACHE_ROWS_MAX;
 	s.n = 0;
 	if (s.key.len == 0)
 		s.inclusive = true;

@@ -20,8 +20,9 @@ typedef struct WcRangeCache WcRangeCache;
 #define WC_STRETCH_BYTES_MAX	((size_t) 128 * 1024)
 #define WC_STRETCH_KEY_MAX		1024
 
-/* A range of more bytes is not read here. */
+/* A range of more bytes, or without a limit of so many rows, is not read here: perhaps the session does not want most of them. */
 #define WC_RANGECACHE_FOUND_MAX ((size_t) 256 * 1024)
+#define WC_RANGECACHE_ROWS_MAX	1000
 
 /* Bytes of memory for about `bytes` bytes of stretches; with less than 1 MiB none are kept. */
 extern size_t wc_rangecache_size(uint64_t bytes);
