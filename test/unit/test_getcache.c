@@ -684,7 +684,7 @@ readers_never_see_what_is_over(void **state)
  * is written over all the time, and says which Get it answers in every byte.
  */
 #define GETS	12
-#define ROUNDS	200000
+#define ROUNDS	60000
 
 static void
 look_at_all(void)
