@@ -159,7 +159,7 @@ for sanitizer in asan tsan; do
 	if wanted $sanitizer && build unit-$sanitizer-build "unit tests ($sanitizer)"; then
 		mkdir -p "$tmp/unit"
 		fewer=
-		[ $sanitizer = tsan ] && fewer=WC_MODEL_PART=20	# one thread: nothing new there
+		[ $sanitizer = tsan ] && fewer=WC_MODEL_PART=4	# one thread: nothing new there
 		unit_logs=$logs/$sanitizer
 		mkdir -p "$unit_logs"
 		# One a core, the longest (test/model) first; their logs are counted in turn.
