@@ -97,7 +97,7 @@ my @writers = start_writers();
 ok(backup_is_allowed(), 'backups are allowed');
 my $slow = $node->backup_dir . '/slow';
 my $copying = IPC::Run::start([ 'pg_basebackup', '-D', $slow, '-d', $node->connstr('postgres'), '--checkpoint=fast',
-	'--no-sync', '--max-rate=8M', '-X', 'stream' ], '<', '/dev/null', '&>', '/dev/null');
+	'--no-sync', '--max-rate=2M', '-X', 'stream' ], '<', '/dev/null', '&>', '/dev/null');
 ok(wait_until(sub { -e "$slow/backup_label" || -e "$slow/PG_VERSION" || -d "$slow/base" }), 'a slow copy has begun');
 my %before = map { $_ => 1 } images();
 foreach (1 .. 4)
