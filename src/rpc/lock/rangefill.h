@@ -1,9 +1,9 @@
 /*
- * rpc/lock/rangefill.h: keeps the rows of a range that a session has asked for, and of what is around it.
+ * rpc/lock/rangefill.h: keeps the rows of a range that a session has asked for, and rows behind them.
  *
  * Once a session's thread has sent the answer to a short range, it makes stretches (wire/shared/rangecache.h) of the answer's rows and
- * of those behind them, one stretch at a time, until the session's next request comes.  A stretch ends before a row whose key's hash says so: then the
- * stretches of different ranges meet at the same keys.  rpc/README has the limits.
+ * of those behind them, one stretch at a time, until the session's next request comes.  A stretch ends before a row whose key's hash
+ * says so: then the stretches of different ranges meet at the same keys.  rpc/README has the limits.
  */
 #ifndef WC_RPC_LOCK_RANGEFILL_H
 #define WC_RPC_LOCK_RANGEFILL_H

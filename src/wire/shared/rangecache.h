@@ -44,7 +44,7 @@ typedef struct WcRangeQuery
 } WcRangeQuery;
 
 /* Appends the rows' bytes (WcStretchRow) to out, in the Scan's order.  False: some of the rows are not kept, or there is no memory for
- * them; out has what it had before. */
+ * them; out is as long as before. */
 extern bool wc_rangecache_find(WcRangeCache *cache, const WcRangeQuery *query, WcBuf *out);
 
 /* --- the engine: one call at a time, unless a function says otherwise --------------------- */
