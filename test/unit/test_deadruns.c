@@ -708,7 +708,7 @@ random_histories(void **state)
 {
 	(void) state;
 	for (int i = 0; i < 4; i++)
-		walk(i % 2 ? WC_PACKING_ROW : WC_PACKING_CELL, 1500);
+		walk(i % 2 ? WC_PACKING_ROW : WC_PACKING_CELL, 700);
 }
 
 /* --- a step ------------------------------------------------------------------------------------- */
