@@ -275,12 +275,13 @@ $copy->stop('fast');
 $node->safe_psql('postgres', 'DELETE FROM stored_row WHERE k < 0');
 
 # --- recovery to an earlier point than one before, which was cut off --------------------------------------
-# The live database has applied more than the recovery that is cut off has written of heap tables; so PostgreSQL allows it.  The engine
+# The live database has applied more than the recovery that is cut off has written of heap tables (no page has to make room); so PostgreSQL
+# allows it.  The engine
 # starts when the new timeline is longer than what the live database has followed.
 $node->backup('twice');
 $copy = PostgreSQL::Test::Cluster->new('twice');
 $copy->init_from_backup($node, 'twice', has_streaming => 1);
-$copy->append_conf('postgresql.conf', "archive_mode = off\nbgwriter_lru_maxpages = 0");
+$copy->append_conf('postgresql.conf', "archive_mode = off\nbgwriter_lru_maxpages = 0\nshared_buffers = 32MB");
 $copy->start;
 ok(comes_back($copy, 'SELECT count(*) >= 0 FROM stored_row'), 'a standby serves');
 ok(wait_until(sub { !-e $copy->data_dir . '/widecol.no_backup' }), 'and has its first image');
