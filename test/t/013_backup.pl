@@ -276,8 +276,7 @@ $node->safe_psql('postgres', 'DELETE FROM stored_row WHERE k < 0');
 
 # --- recovery to an earlier point than one before, which was cut off --------------------------------------
 # The live database has applied more than the recovery that is cut off has written of heap tables (no page has to make room); so PostgreSQL
-# allows it.  The engine
-# starts when the new timeline is longer than what the live database has followed.
+# allows it.  The engine starts when the new timeline is longer than what the live database has followed.
 $node->backup('twice');
 $copy = PostgreSQL::Test::Cluster->new('twice');
 $copy->init_from_backup($node, 'twice', has_streaming => 1);
