@@ -95,33 +95,21 @@ sleep_until_ready(WcHandler *h, uint32_t room)
 	atomic_store(&s->engine_wants, 0);
 }
 
-/* Answers Gets in advance until the next request comes; true: it has come.  First the thread waits a little: a session that has
- * changed a row says at once what shall become of the change. */
+/* Answers Gets in advance, and keeps the range that was asked for last, until the next request comes; true: it has come.  First the
+ * thread waits a little: a session that has changed a row says at once what shall become of the change. */
 static bool
-answer_neighbours(WcHandler *h, int64_t now)
+work_ahead(WcHandler *h, int64_t now)
 {
 	WcNeighbours *n = &h->dispatch.neighbours;
+	WcRangeFill *f = &h->dispatch.rangefill;
 
-	if (!wc_neighbours_left(n))
+	if (!wc_neighbours_left(n) && !wc_rangefill_left(f))
 		return false;
 	if (spin(h, 0, now, WC_SPIN_US))
 		return true;
 	while (wc_neighbours_left(n) && !ready(h, 0) && !ended(h))
 		wc_neighbours_next(n);
 	wc_neighbours_pause(n);
-	return ready(h, 0);
-}
-
-/* Reads stretches of the range that was asked for last, until the next request comes; true: it has come. */
-static bool
-fill_ranges(WcHandler *h, int64_t now)
-{
-	WcRangeFill *f = &h->dispatch.rangefill;
-
-	if (!wc_rangefill_left(f))
-		return false;
-	if (spin(h, 0, now, WC_SPIN_US))
-		return true;
 	while (wc_rangefill_left(f) && !ready(h, 0) && !ended(h))
 		wc_rangefill_next(f);
 	return ready(h, 0);
@@ -152,7 +140,7 @@ wait_for(WcHandler *h, uint32_t room)
 	if (ready(h, room))
 		return true;
 	since = wc_clock_monotonic_us();
-	if (!(room == 0 && (answer_neighbours(h, since) || fill_ranges(h, since))) && !spin(h, room, since, room == 0 ? patience(h) : WC_SPIN_US))
+	if (!(room == 0 && work_ahead(h, since)) && !spin(h, room, since, room == 0 ? patience(h) : WC_SPIN_US))
 		sleep_until_ready(h, room);
 	if (room == 0)
 		note_gap(h, since);

@@ -104,17 +104,20 @@ keep_answer(WcDispatch *d, const WcOpenMessage *m, uint64_t epoch, bool ahead, c
 {
 	WcSlice		answer = wc_slice(d->out.data + WC_FRAME_HEADER, d->out.len - WC_FRAME_HEADER);
 	int64_t		until = wc_scanner_valid_until_us(scanner);
+	int64_t		from = wc_scanner_valid_from_us(scanner);
 
-	if (scan->nranges == 1 && !wc_range_is_point(&scan->ranges[0]))
+	if (scan->nranges != 1)
+		return;
+	if (!wc_range_is_point(&scan->ranges[0]))
 	{
-		WcRangeAnswer its = {.block = answer,.epoch = epoch,.valid_from_us = wc_scanner_valid_from_us(scanner),.valid_until_us = until};
+		WcRangeAnswer its = {.block = answer,.epoch = epoch,.valid_from_us = from,.valid_until_us = until};
 
 		wc_rangefill_asked(&d->rangefill, d->session.database, scan, &its);
-	}
-	if (until <= 0 || epoch == 0 || scan->nranges != 1 || !wc_range_is_point(&scan->ranges[0]))
 		return;
-	wc_epochs_keep(d->session.epochs, epoch, scan->table_id, scan->ranges[0].start, m->scan, answer,
-				   wc_scanner_valid_from_us(scanner), until);
+	}
+	if (until <= 0 || epoch == 0)
+		return;
+	wc_epochs_keep(d->session.epochs, epoch, scan->table_id, scan->ranges[0].start, m->scan, answer, from, until);
 	if (!ahead)
 		return;
 	wc_answers_asked(wc_epochs_answers(d->session.epochs), d->session.database, scan, m->scan, answer.len);
