@@ -34,6 +34,7 @@ passed=0
 failed=0
 failures=
 skipped=
+hbase_pid=						# of the tests over HBase, while they run
 started=$(date +%s)
 
 cd "$top" || exit 1
@@ -61,6 +62,7 @@ finish()
 {
 	status=$?
 	trap - EXIT
+	[ -z "$hbase_pid" ] || kill "$hbase_pid" 2>/dev/null
 	stop_cluster "$server" immediate >/dev/null 2>&1
 	if [ -n "${WIDECOL_KEEP:-}" ]; then
 		say "kept: $tmp"
@@ -173,6 +175,30 @@ for sanitizer in asan tsan; do
 		done <build/$sanitizer/tests
 	fi
 done
+
+# --- foreign tables over HBase ---------------------------------------------------
+# Java, Maven and its registry are not everywhere: then test/hbase/check.sh says what it misses.
+# These tests have a server of their own, and mostly wait for HBase: they run beside the first steps of the other server.
+begin_hbase()
+{
+	say "tests over HBase, meanwhile"
+	(
+		sh test/install.sh hbase
+		exec timeout -k 30 900 env -u WIDECOL_ONLY sh -c 'sh test/hbase/check.sh; status=$?; [ $status = 77 ] || exit $status'
+	) </dev/null >"$logs/HBase.log" 2>&1 &
+	hbase_pid=$!
+}
+
+end_hbase()
+{
+	[ -n "$hbase_pid" ] || return 0
+	wait "$hbase_pid"
+	count HBase "$logs/HBase.log" $?
+	hbase_pid=
+	reason=$(sed -n 's/.*# SKIP //p' "$logs/HBase.log")
+	[ -z "$reason" ] || skipped="$skipped
+  HBase: $reason"
+}
 
 # --- a server with the extension ----------------------------------------------
 server_steps="regress isolation pgtap tap conformance differential"
@@ -417,28 +443,17 @@ all_server_steps()
 	if due conformance; then tests conformance; fi
 	if due differential; then tests differential; fi
 	end_server
+	end_hbase
 	if due tap; then tests tap; fi
 }
 
+if [ $hbase = yes ] && [ $built = yes ] && wanted hbase; then
+	begin_hbase
+fi
 if [ $built = yes ] && needs_server; then
 	all_server_steps
 fi
-
-# --- foreign tables over HBase ---------------------------------------------------
-# Java, Maven and its registry are not everywhere: then test/hbase/check.sh says what it misses.
-hbase_tests()
-{
-	say "tests over HBase"
-	sh test/install.sh hbase >"$logs/hbase_install.log" 2>&1 || tail -n 1 "$logs/hbase_install.log"
-	run 480 HBase timeout -k 30 480 env -u WIDECOL_ONLY sh -c 'sh test/hbase/check.sh; status=$?; [ $status = 77 ] || exit $status'
-	reason=$(sed -n 's/.*# SKIP //p' "$logs/HBase.log")
-	[ -z "$reason" ] || skipped="$skipped
-  HBase: $reason"
-}
-
-if [ $hbase = yes ] && [ $built = yes ] && wanted hbase; then
-	hbase_tests
-fi
+end_hbase
 
 # --- the long ones (and differential's, above) ----------------------------------
 if [ $all = yes ] && wanted model && build unit-asan-build "unit tests (asan)"; then
