@@ -66,6 +66,8 @@ DECLARE
 	key text;
 	number int;
 	name text;
+	x record;
+	y record;
 BEGIN
 	FOR i IN 1 .. n LOOP
 		key := chr(96 + (random() * 6)::int);
@@ -83,6 +85,17 @@ BEGIN
 		END LOOP;
 		bad := bad + rc_pages(1);		-- own writes
 		IF i % 7 = 0 THEN ROLLBACK; ELSE COMMIT; END IF;
+		IF i % 3 > 0 THEN						-- then pages may take the rows from these answers
+			PERFORM * FROM rc WHERE a = key AND b = number;
+			FOR k IN number .. number + 6 LOOP
+				SELECT array_agg(p) AS rows INTO x FROM (SELECT * FROM rc WHERE a = key AND b = k) p;
+				SELECT array_agg(p) AS rows INTO y FROM (SELECT * FROM rc_heap WHERE a = key AND b = k) p;
+				bad := bad + (x.rows::text IS DISTINCT FROM y.rows::text)::int;
+			END LOOP;
+		END IF;
+		SELECT array_agg(p) AS rows INTO x FROM (SELECT * FROM rc WHERE (a, b) >= (key, number - 20) ORDER BY a, b LIMIT 20) p;
+		SELECT array_agg(p) AS rows INTO y FROM (SELECT * FROM rc_heap WHERE (a, b) >= (key, number - 20) ORDER BY a, b LIMIT 20) p;
+		bad := bad + (x.rows::text IS DISTINCT FROM y.rows::text)::int;
 		bad := bad + rc_pages(2);
 		COMMIT;
 	END LOOP;
@@ -90,6 +103,30 @@ BEGIN
 END $$;
 CALL rc_change(200);
 SELECT count(*) = (SELECT count(*) FROM rc_heap) AS same FROM rc;
+
+-- A row that has been written, or deleted, is taken from the answer to a read by its key: its pages are found again without the engine.
+SELECT a, b, v, left(t, 7) AS t FROM rc WHERE (a, b) >= ('b', 300) ORDER BY a, b LIMIT 3;
+DO $$
+DECLARE
+	before bigint;
+BEGIN
+	FOR i IN 1 .. 600 LOOP
+		SELECT get_cache_misses INTO before FROM widecol.pg_stat_widecol;
+		PERFORM * FROM rc WHERE (a, b) >= ('b', 300) ORDER BY a, b LIMIT 3;
+		EXIT WHEN (SELECT get_cache_misses FROM widecol.pg_stat_widecol) = before;
+		PERFORM pg_sleep(0.1);
+	END LOOP;
+END $$;
+UPDATE rc SET v = 303, t = 'written' WHERE a = 'b' AND b = 303;
+DELETE FROM rc WHERE a = 'b' AND b = 300;
+SELECT a, b, v, left(t, 7) AS t FROM rc WHERE a = 'b' AND b = 303;
+SELECT a, b, v, left(t, 7) AS t FROM rc WHERE a = 'b' AND b = 300;
+SELECT get_cache_misses AS misses FROM widecol.pg_stat_widecol \gset
+SELECT a, b, v, left(t, 7) AS t FROM rc WHERE (a, b) >= ('b', 300) ORDER BY a, b LIMIT 3;
+SELECT a, b, v, left(t, 7) AS t FROM rc WHERE (a, b) < ('b', 307) ORDER BY a DESC, b DESC LIMIT 1;
+SELECT get_cache_misses - :misses AS new_misses FROM widecol.pg_stat_widecol;
+UPDATE rc_heap SET v = 303, t = 'written' WHERE a = 'b' AND b = 303;
+DELETE FROM rc_heap WHERE a = 'b' AND b = 300;
 
 -- a transaction goes on to see what it has seen
 BEGIN ISOLATION LEVEL REPEATABLE READ;

@@ -210,6 +210,17 @@ wc_block_open(WcBlockReader *r, WcSlice block, WcError *err)
 	return WC_OK;
 }
 
+bool
+wc_block_whole_rows(WcSlice block, WcSlice *rows)
+{
+	WcBlockReader r;
+
+	if (wc_block_open(&r, block, NULL) != WC_OK || r.continues || r.open)
+		return false;
+	*rows = wc_slice(r.d.p, wc_decoder_left(&r.d));
+	return true;
+}
+
 /*
  * As wc_decode_varint, with numbers of two bytes (lengths of most values, small
  * ids) read without a call either.

@@ -118,6 +118,9 @@ typedef enum WcBlockEntry
 	WC_BLOCK_CORRUPT
 } WcBlockEntry;
 
+/* The bytes of a block's rows.  False: its first row has begun in the block before, or its last row goes on in the next one. */
+extern bool wc_block_whole_rows(WcSlice block, WcSlice *rows) WC_WARN_UNUSED;
+
 extern WcStatus wc_block_open(WcBlockReader *r, WcSlice block, WcError *err) WC_WARN_UNUSED;
 
 /* For a cell by position, cell->family and qualifier are not set (left alone);

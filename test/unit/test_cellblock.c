@@ -303,6 +303,36 @@ full_buffer_is_seen_at_the_end(void **state)
 	}
 }
 
+static void
+rows_of_whole_blocks(void **state)
+{
+	WcCell		cell = {.family = 1,.qualifier = S("q"),.ts = 5,.value = S("v")};
+	WcSlice		rows;
+
+	(void) state;
+	for (int kind = 0; kind < 8; kind++)
+	{
+		bool		continues = (kind & 1) != 0;
+		bool		open = (kind & 2) != 0;
+		WcBuf		buf = WC_BUF_INIT;
+		WcBlockWriter w;
+
+		wc_block_begin(&w, &buf, continues);
+		if ((kind & 4) != 0)
+		{
+			wc_block_row(&w, S("r"), false);
+			wc_block_cell(&w, 0, &cell, true, false);
+		}
+		wc_block_finish(&w, open, false);
+		assert_int_equal(wc_block_whole_rows(wc_buf_slice(&buf), &rows), !continues && !open);
+		if (!continues && !open)
+			assert_true(wc_slice_eq(rows, wc_slice(buf.data + 1, buf.len - 1)));
+		wc_buf_free(&buf);
+	}
+	assert_false(wc_block_whole_rows(S(""), &rows));
+	assert_false(wc_block_whole_rows(S("\xff"), &rows));
+}
+
 /* --- any bytes -------------------------------------------------------------- */
 
 typedef struct Tally
@@ -469,6 +499,7 @@ main(void)
 		cmocka_unit_test(what_was_written_can_be_taken_back),
 		cmocka_unit_test(block_bytes_are_the_documented_ones),
 		cmocka_unit_test(full_buffer_is_seen_at_the_end),
+		cmocka_unit_test(rows_of_whole_blocks),
 		cmocka_unit_test(blocks_survive_any_bytes),
 		cmocka_unit_test(impossible_blocks_are_corrupt),
 	};

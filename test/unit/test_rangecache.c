@@ -393,18 +393,19 @@ commits_to_other_rows_leave_a_stretch(void **state)
 }
 
 static void
-a_commit_ends_the_stretch_of_its_row(void **state)
+a_new_row_ends_the_stretch_that_would_have_it(void **state)
 {
-	static const char *const ROWS[] = {"b", "b1", "c", "cz"};
+	static const char *const ROWS[] = {"b", "b1", "cz"};
 
 	(void) state;
+	known = (const char *const[]) {"b=5", "b1=5", "cz=5", NULL};
 	for (size_t i = 0; i < sizeof(ROWS) / sizeof(ROWS[0]); i++)
 	{
 		uint64_t	before = epoch;
 		const char *is;
 
 		keep("", "a=0", "b");
-		keep("b", "b=1 c=2", "d");
+		keep("b", "bb=1 c=2", "d");
 		keep("d", "d=3", "");
 		commit_to(TABLE, ROWS[i]);
 		assert_null(find("[b,d)"));
@@ -417,11 +418,141 @@ a_commit_ends_the_stretch_of_its_row(void **state)
 		/* it need not be found any more where it still holds; but nothing else */
 		is = find_in(before, "[b,d)");
 		if (is != NULL)
-			assert_string_equal(is, "b=1 c=2 ");
+			assert_string_equal(is, "bb=1 c=2 ");
 		keep("b", "b=2 c=2", "d");
 		assert_string_equal(find("[b,d)"), "b=2 c=2 ");
 		assert_null(find_in(before, "[b,d)"));
 	}
+}
+
+/* Whatever the Scan returns of it. */
+static void
+check_written_row(const char *text, const char *rows)
+{
+	const char *const texts[] = {text, NULL};
+	WcRangeQuery q;
+
+	known = text != NULL ? texts : NULL;
+	q = query();
+	if (rows == NULL)
+		assert_null(find("[b,e)"));
+	else
+		assert_string_equal(find("[b,e)"), rows);
+	q.epoch = epoch - 1;
+	assert_string_equal(look(q, "[b,e)"), "b=1 c=2 d=3 ");
+	assert_string_equal(find("[b,c)"), "b=1 ");
+	assert_string_equal(find("(c,e)"), "d=3 ");
+	assert_string_equal(find_some("(c,e)", true, 1), "d=3 ");
+	known = NULL;
+}
+
+static void
+a_written_row_is_looked_for_elsewhere(void **state)
+{
+	(void) state;
+	keep("b", "b=1 c=2 d=3", "e");
+	assert_string_equal(covering("b"), "e");
+	commit_to(TABLE, "c");
+	check_written_row(NULL, NULL);
+	assert_int_equal(nasked, 0);
+	check_written_row("b=7", NULL);
+	assert_true(nasked > 0);
+	check_written_row("c=7", "b=1 c=7 d=3 ");
+	check_written_row("c", "b=1 d=3 ");
+
+	/* it is kept anew with the next answer */
+	assert_null(covering("b"));
+	assert_null(covering("d"));
+	keep("b", "b=1 c=8 d=3", "e");
+	assert_string_equal(covering("b"), "e");
+	nasked = 0;
+	known = (const char *const[]) {"c=7", NULL};
+	assert_string_equal(find("[b,e)"), "b=1 c=8 d=3 ");
+	assert_int_equal(nasked, 0);
+}
+
+static void
+written_rows_count_as_what_they_are(void **state)
+{
+	(void) state;
+	keep("", "b=1 c=2 d=3", "e");
+	keep("e", "e=4 f=5", "");
+	commit_to(TABLE, "c");
+	commit_to(TABLE, "e");
+	known = (const char *const[]) {"c", "e=44", NULL};
+	assert_string_equal(find_some("[,]", false, 2), "b=1 d=3 ");
+	assert_string_equal(find_some("[,]", false, 3), "b=1 d=3 e=44 ");
+	assert_string_equal(find_some("[,]", true, 3), "f=5 e=44 d=3 ");
+	assert_string_equal(find_some("[,f)", true, 9), "e=44 d=3 b=1 ");
+	assert_string_equal(find("[,]"), "b=1 d=3 e=44 f=5 ");
+
+	/* a row that is written again has been different all the time since the first one */
+	commit_to(TABLE, "e");
+	assert_string_equal(find_in(epoch - 1, "[e,f]"), "e=44 f=5 ");
+	assert_string_equal(find_in(epoch - 2, "[e,f]"), "e=4 f=5 ");
+}
+
+static void
+written_rows_with_long_keys_are_not_looked_for(void **state)
+{
+	static char key[WC_STRETCH_KEY_MAX + 2];
+	WcStretchRow row = {kit_s(key), kit_s("long ")};
+	WcStretch	s = {.start = kit_s("a"),.end = kit_s("b"),.rows = &row,.nrows = 1,.epoch = epoch,.valid_until_us = INT64_MAX};
+
+	(void) state;
+	memset(key, 'a', sizeof(key) - 1);
+	row.key = kit_s(key);
+	assert_true(add_to(TABLE, SHAPE, &s));
+	assert_string_equal(find("[a,b)"), "long ");
+	commit_to(TABLE, key);
+	known = (const char *const[]) {key, NULL};
+	assert_null(find("[a,b)"));
+	assert_int_equal(nasked, 0);
+}
+
+/* Commits to a row while another one is looked for. */
+static bool
+commit_meanwhile(void *arg, WcSlice key, WcBuf *out, uint32_t *n)
+{
+	(void) key;
+	commit_to(TABLE, arg);
+	wc_buf_append(out, "c=7 ", 4);
+	*n = 1;
+	return true;
+}
+
+static void
+check_one_state(const char *row, bool reversed)
+{
+	WcRangeQuery q = query();
+
+	q.written_row = commit_meanwhile;
+	q.arg = (void *) row;
+	q.reversed = reversed;
+	for (int newest = 0; newest < 2; newest++)
+	{
+		keep("b", "b=1 c=2", "d");
+		keep("d", "d=3 e=4", "f");
+		commit_to(TABLE, "c");
+		q.epoch = newest ? UINT64_MAX : epoch;
+		if (newest)
+			assert_null(look(q, "[b,f)"));
+		else if (strlen(row) == 1)	/* else the stretch has ended */
+			assert_string_equal(look(q, "[b,f)"), reversed ? "e=4 d=3 c=7 b=1 " : "b=1 c=7 d=3 e=4 ");
+	}
+}
+
+static void
+the_newest_state_is_one_state(void **state)
+{
+	(void) state;
+	check_one_state("b", false);
+	check_one_state("bb", false);
+	check_one_state("ee", false);
+	check_one_state("d", true);
+	check_one_state("e", true);
+	check_one_state("dd", true);
+	check_one_state("bb", true);
 }
 
 static void
@@ -593,7 +724,11 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_stretch_holds_from_one_time_to_another, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(older_epochs_do_not_see_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(commits_to_other_rows_leave_a_stretch, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_commit_ends_the_stretch_of_its_row, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_new_row_ends_the_stretch_that_would_have_it, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_written_row_is_looked_for_elsewhere, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(written_rows_count_as_what_they_are, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(written_rows_with_long_keys_are_not_looked_for, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_newest_state_is_one_state, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_commit_ends_the_stretches_of_its_table, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(stretches_read_before_a_commit_are_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(shapes_and_tables_have_stretches_of_their_own, set_up, tear_down),

@@ -144,18 +144,75 @@ wc_gets_enter_marked(uint64 snapshot, uint32 process, uint64 mark)
 						  wc_getcache_enter_marked(wc_shmem_getcache(), wc_shmem_my_process(), (uint32) i, process, mark));
 }
 
+/* What a search in stretches needs to look for rows that have been written since: as answers to Gets. */
+typedef struct WrittenRows
+{
+	WcScan		get;			/* the scan, of one row */
+	WcRange		range;			/* the row */
+	uint64_t	epoch;			/* in which the session reads; UINT64_MAX: the newest state */
+	int64_t		now_us;
+	WcBuf	   *keys;			/* of the rows, each with its length in front */
+} WrittenRows;
+
+static bool
+find_written_row(void *arg, WcSlice key, WcBuf *out, uint32_t *n)
+{
+	static WcBuf bytes = WC_BUF_INIT;
+	static WcBuf block = WC_BUF_INIT;
+	WrittenRows *w = arg;
+	WcSlice		row;
+
+	wc_buf_reset(&bytes, WC_FRAME_KEEP);
+	wc_buf_reset(&block, WC_FRAME_KEEP);
+	w->range.start = w->range.stop = key;
+	wc_scan_encode(&bytes, &w->get);
+	wc_buf_append_bytes(w->keys, key);
+	if (bytes.failed || w->keys->failed ||
+		wc_getcache_find(wc_shmem_getcache(), w->epoch, w->get.table_id, key, wc_buf_slice(&bytes), w->now_us, &block) != WC_GET_FOUND ||
+		!wc_block_whole_rows(wc_buf_slice(&block), &row))
+		return false;
+	wc_buf_append_slice(out, row);
+	*n = row.len > 0 ? 1 : 0;
+	return !out->failed;
+}
+
+/* Have these rows not been written since this epoch? */
+static bool
+are_unchanged(const WrittenRows *w, uint64_t epoch)
+{
+	WcDecoder	d = wc_decoder(wc_buf_slice(w->keys));
+
+	while (d.p < d.end)
+	{
+		if (!wc_getcache_is_unchanged(wc_shmem_getcache(), epoch, w->get.table_id, wc_decode_bytes(&d)))
+			return false;
+	}
+	return true;
+}
+
 /* The rows of a range, as a block. */
 static WcGetFound
-find_range(const WcScan *scan, WcSlice shape, uint64 epoch, WcBuf *block)
+find_range(const WcScan *scan, WcSlice shape, uint64_t epoch, WcBuf *block)
 {
+	static WcBuf keys = WC_BUF_INIT;
+	uint64_t	began = wc_getcache_epoch(wc_shmem_getcache());
+	WrittenRows written = {
+		.get = *scan,.range = {.start_inclusive = true,.stop_inclusive = true},.epoch = epoch,.now_us = wc_clock_wall_us(),.keys = &keys
+	};
 	WcRangeQuery query = {
 		.table_id = scan->table_id,.shape = shape,.range = &scan->ranges[0],.reversed = scan->reversed,
-		.row_limit = scan->row_limit,.epoch = epoch,.now_us = wc_clock_wall_us()
+		.row_limit = scan->row_limit,.epoch = epoch,.now_us = written.now_us,.written_row = find_written_row,.arg = &written
 	};
 	WcBlockWriter w;
 
+	written.get.ranges = &written.range;
+	written.get.reversed = false;
+	written.get.row_limit = 0;
+	written.get.count_cells = false;
+	wc_buf_reset(&keys, WC_FRAME_KEEP);
 	wc_block_begin(&w, block, false);
-	if (!block->failed && wc_rangecache_find(wc_shmem_rangecache(), &query, block))
+	if (!block->failed && wc_rangecache_find(wc_shmem_rangecache(), &query, block) &&
+		(epoch != UINT64_MAX || are_unchanged(&written, began)))
 	{
 		wc_block_finish(&w, false, true);
 		return WC_GET_FOUND;

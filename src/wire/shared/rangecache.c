@@ -3,7 +3,7 @@
  *
  * A directory has the positions of its stretches, in the order of their keys.  A session searches the directory, copies rows out of a
  * stretch, and then checks that all of this was the stretch that it wanted: the stretch names itself and its directory, `tail` tells that
- * it has not been overwritten, `until` that nothing has been written to it.  So a session may read a directory while the engine
+ * it has not been overwritten, `until` that it has no other rows, and that of each row that the row has not been written.  So a session may read a directory while the engine
  * changes it: then it finds the stretch, or does not.
  */
 #include "wire/shared/rangecachestate.h"
@@ -117,23 +117,30 @@ wc_stretchdir_count_before(const WcRangeCache *cache, const WcStretchDir *d, WcS
 	return low;
 }
 
-/* --- reading ------------------------------------------------------------------------ */
-
-/* Key and bytes of the i'th row.  False: the words are being overwritten. */
-static bool
-row_of(const WcStretchView *v, uint32_t i, WcStretchBytes *key, WcStretchBytes *bytes)
+uint32_t
+wc_stretch_rows_before(const WcStretchView *v, WcSlice key, bool with_key)
 {
-	uint64_t	pair = wc_stretch_word(v, v->index + i / 2);
-	uint32_t	at = i % 2 == 0 ? WC_STRETCH_LOW(pair) : WC_STRETCH_HIGH(pair);
-	uint64_t	lens = wc_stretch_word(v, at);
+	uint32_t	low = 0;
+	uint32_t	high = v->nrows;
 
-	if (at >= v->n ||
-		(uint64_t) at + 1 + WC_WORDS((uint64_t) WC_STRETCH_LOW(lens)) + WC_WORDS((uint64_t) WC_STRETCH_HIGH(lens)) > v->n)
-		return false;
-	*key = (WcStretchBytes) {v->words + at + 1, WC_STRETCH_LOW(lens)};
-	*bytes = (WcStretchBytes) {v->words + at + 1 + WC_WORDS(WC_STRETCH_LOW(lens)), WC_STRETCH_HIGH(lens)};
-	return true;
+	while (low < high)
+	{
+		uint32_t	mid = low + (high - low) / 2;
+		WcStretchRowView row;
+		int			c;
+
+		if (!wc_stretch_row(v, mid, &row))
+			return low;
+		c = wc_stretch_cmp(row.key, key);
+		if (c < 0 || (c == 0 && with_key))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
 }
+
+/* --- reading ------------------------------------------------------------------------ */
 
 /* Where the search for rows has come to: the next rows are from this key on, or behind it (reversed: up to it, or before it). */
 typedef struct Search
@@ -146,6 +153,7 @@ typedef struct Search
 	uint8_t		edge[WC_STRETCH_KEY_MAX];	/* the bytes of key, once it is an end of a stretch */
 	uint32_t	n;				/* the stretches that have been read */
 	uint64_t	positions[FOUND_MAX];
+	uint64_t	changed[FOUND_MAX]; /* their numbers of rows that had been written before */
 } Search;
 
 /* The stretch that has the key of the search, or would have it. */
@@ -182,27 +190,10 @@ static uint32_t
 rows_before(const WcStretchView *v, const Search *s)
 {
 	bool		reversed = s->query->reversed;
-	uint32_t	low = 0;
-	uint32_t	high = v->nrows;
 
 	if (s->key.len == 0)
-		return reversed ? high : 0;
-	while (low < high)
-	{
-		uint32_t	mid = low + (high - low) / 2;
-		WcStretchBytes key;
-		WcStretchBytes bytes;
-		int			c;
-
-		if (!row_of(v, mid, &key, &bytes))
-			return low;
-		c = wc_stretch_cmp(key, s->key);
-		if (c < 0 || (c == 0 && s->inclusive == reversed))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+		return reversed ? v->nrows : 0;
+	return wc_stretch_rows_before(v, s->key, s->inclusive == reversed);
 }
 
 typedef enum Outcome
@@ -226,6 +217,38 @@ is_beyond(const WcRangeQuery *q, WcStretchBytes key)
 	return c == 0 ? !inclusive : (c < 0) == q->reversed;
 }
 
+/* Is this `until` behind the session's epoch? */
+static bool
+is_behind(const WcRangeQuery *q, uint64_t until)
+{
+	return q->epoch == UINT64_MAX ? until == WC_STRETCH_FOR_EVER : until > q->epoch;
+}
+
+/* Appends the row; or what has become of it, if it has been written. */
+static bool
+copy_row(Search *s, const WcStretchRowView *row)
+{
+	const WcRangeQuery *q = s->query;
+	uint8_t		key[WC_STRETCH_KEY_MAX];
+	uint32_t	n = 1;
+
+	if (is_behind(q, wc_word_get(row->words + WC_STRETCHROW_AT_UNTIL)))
+	{
+		if (s->out->len + row->bytes.len > WC_RANGECACHE_FOUND_MAX || !wc_words_append(row->bytes.at, row->bytes.len, s->out))
+			return false;
+	}
+	else
+	{
+		if (q->written_row == NULL || row->key.len > sizeof(key))
+			return false;
+		wc_words_get(row->key.at, key, row->key.len);
+		if (!q->written_row(q->arg, wc_slice(key, row->key.len), s->out, &n) || s->out->len > WC_RANGECACHE_FOUND_MAX)
+			return false;
+	}
+	s->left -= n;
+	return true;
+}
+
 static Outcome
 copy_rows(const WcStretchView *v, Search *s)
 {
@@ -234,16 +257,14 @@ copy_rows(const WcStretchView *v, Search *s)
 
 	for (uint32_t n = q->reversed ? i : v->nrows - i; n > 0 && s->left > 0; n--)
 	{
-		WcStretchBytes key;
-		WcStretchBytes bytes;
+		WcStretchRowView row;
 
-		if (!row_of(v, q->reversed ? --i : i++, &key, &bytes))
+		if (!wc_stretch_row(v, q->reversed ? --i : i++, &row))
 			return NOT_FOUND;
-		if (is_beyond(q, key))
+		if (is_beyond(q, row.key))
 			return FOUND_ALL;
-		if (s->out->len + bytes.len > WC_RANGECACHE_FOUND_MAX || !wc_words_append(bytes.at, bytes.len, s->out))
+		if (!copy_row(s, &row))
 			return NOT_FOUND;
-		s->left--;
 	}
 	if (s->left > 0)
 		return GO_ON;
@@ -276,13 +297,14 @@ read_stretch(const WcRangeCache *cache, const WcStretchDir *d, uint64_t generati
 
 	if (s->n == FOUND_MAX || !find_stretch(cache, d, generation, s, &v, &s->positions[s->n]))
 		return NOT_FOUND;
-	s->n++;
+	s->changed[s->n++] = wc_stretch_word(&v, WC_STRETCH_AT_CHANGED);
+	atomic_thread_fence(memory_order_acquire);	/* before the rows are read */
 	outcome = copy_rows(&v, s);
 	return outcome == GO_ON ? go_on(&v, s) : outcome;
 }
 
-/* Were the stretches that have been read not written to up to the session's epoch, and not overwritten?  All are asked at this
- * moment, so that their rows are of one state of the table. */
+/* Did the stretches have the rows that have been read in the session's epoch, and are they not overwritten?  In the newest state: was
+ * none of their rows written since?  All are asked at this moment, so that their rows are of one state of the table. */
 static bool
 were_valid(const WcRangeCache *cache, const WcStretchDir *d, uint64_t generation, const Search *s)
 {
@@ -292,9 +314,9 @@ were_valid(const WcRangeCache *cache, const WcStretchDir *d, uint64_t generation
 	for (uint32_t i = 0; i < s->n; i++)
 	{
 		const WcWord *words = wc_stretch_ring(cache) + s->positions[i] % cache->nwords;
-		uint64_t	until = wc_word_get(words + WC_STRETCH_AT_UNTIL);
 
-		if (s->query->epoch == UINT64_MAX ? until != WC_STRETCH_FOR_EVER : until <= s->query->epoch)
+		if (!is_behind(s->query, wc_word_get(words + WC_STRETCH_AT_UNTIL)) ||
+			(s->query->epoch == UINT64_MAX && wc_word_get(words + WC_STRETCH_AT_CHANGED) != s->changed[i]))
 			return false;
 	}
 	atomic_thread_fence(memory_order_acquire);

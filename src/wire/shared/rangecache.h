@@ -2,8 +2,8 @@
  * wire/shared/rangecache.h: rows of short ranges, in memory that all processes share.
  *
  * A stretch has all rows of a table from one key to another, as Scans of one shape return them: a shape is a Scan without its
- * ranges, its direction and its limit of rows.  A range that lies in stretches is read without asking the engine, as long as no
- * row of them has been written.  wire/README specifies the memory and the protocol; the sections below name the callers.
+ * ranges, its direction and its limit of rows.  A range that lies in stretches is read without asking the engine; rows
+ * of them that have been written since are looked for elsewhere.  wire/README specifies the memory and the protocol; the sections below name the callers.
  * No function waits.  Epochs are those of wire/shared/getcache.h.
  */
 #ifndef WC_WIRE_SHARED_RANGECACHE_H
@@ -41,6 +41,14 @@ typedef struct WcRangeQuery
 	uint64_t	row_limit;		/* 0: none */
 	uint64_t	epoch;			/* in which the session reads; UINT64_MAX: the newest state */
 	int64_t		now_us;			/* wall time */
+
+	/*
+	 * Appends the row with this key, which has been written since its stretch was kept, as a Scan of the shape returns it in the epoch:
+	 * *n is 1; or 0: it returns none.  False: that is not known.  In the newest state the caller checks at the end that none of these
+	 * rows has been written meanwhile.  NULL: no such row is known.
+	 */
+	bool		(*written_row) (void *arg, WcSlice key, WcBuf *out, uint32_t *n);
+	void	   *arg;
 } WcRangeQuery;
 
 /* Appends the rows' bytes (WcStretchRow) to out, in the Scan's order.  False: some of the rows are not kept, or there is no memory for
@@ -58,7 +66,7 @@ extern void wc_rangecache_reset(WcRangeCache *cache);
  */
 extern bool wc_rangecache_wants(WcRangeCache *cache, uint32_t table_id, WcSlice shape);
 
-/* Is this row, or the place where it would be, in a stretch that is valid at wall time now_us?  Then *end gets the key at which the
+/* Is this row, or the place where it would be, in a stretch that is valid at wall time now_us, and of which no row has been written?  Then *end gets the key at which the
  * stretch ends; empty: it has all rows to the end of the table. */
 extern bool wc_rangecache_covers(const WcRangeCache *cache, uint32_t table_id, WcSlice shape, WcSlice row, int64_t now_us,
 								 WcBuf *end);

@@ -1,6 +1,6 @@
 /*
  * wire/shared/rangecachekeep.c: the engine's side of the cache of ranges: it appends stretches to the ring, and so overwrites the oldest;
- * and it takes those out of the directories that commits write to.
+ * it notes which of their rows commits write; and it takes those out of the directories that get further rows.
  */
 #include "wire/shared/rangecachestate.h"
 
@@ -149,7 +149,7 @@ wc_rangecache_covers(const WcRangeCache *cache, uint32_t table_id, WcSlice shape
 	WcStretchBytes bytes;
 
 	if (i == 0 || !wc_stretch_view(cache, wc_stretchdir_position(cache, d, i - 1), &v) ||
-		!wc_stretch_ends_behind(&v, row) || !wc_stretch_is_valid_at(&v, now_us))
+		!wc_stretch_ends_behind(&v, row) || !wc_stretch_is_valid_at(&v, now_us) || wc_stretch_word(&v, WC_STRETCH_AT_CHANGED) > 0)
 		return false;
 	bytes = wc_stretch_end(&v);
 	wc_buf_reset(end, WC_STRETCH_KEY_MAX);
@@ -225,7 +225,7 @@ size_of(const WcRangeCache *cache, const WcStretch *s)
 	if (s->start.len > WC_STRETCH_KEY_MAX || s->end.len > WC_STRETCH_KEY_MAX)
 		return 0;
 	for (uint32_t i = 0; i < s->nrows; i++)
-		n += 1 + WC_WORDS(s->rows[i].key.len) + WC_WORDS(s->rows[i].bytes.len);
+		n += WC_STRETCHROW_HEAD_WORDS + WC_WORDS(s->rows[i].key.len) + WC_WORDS(s->rows[i].bytes.len);
 	n = (n + WC_STRETCH_UNIT - 1) / WC_STRETCH_UNIT * WC_STRETCH_UNIT;
 	return n > WC_STRETCH_BYTES_MAX / sizeof(WcWord) || n > cache->nwords / 4 ? 0 : (uint32_t) n;
 }
@@ -243,6 +243,7 @@ write_stretch(WcRangeCache *cache, const WcStretchDir *d, uint64_t position, uin
 	wc_word_put(words + WC_STRETCH_AT_GENERATION, atomic_load_explicit(&d->generation, memory_order_relaxed));
 	wc_word_put(words + WC_STRETCH_AT_EPOCH, s->epoch);
 	wc_word_put(words + WC_STRETCH_AT_UNTIL, WC_STRETCH_FOR_EVER);
+	wc_word_put(words + WC_STRETCH_AT_CHANGED, 0);
 	wc_word_put(words + WC_STRETCH_AT_VALID_FROM, (uint64_t) s->valid_from_us);
 	wc_word_put(words + WC_STRETCH_AT_VALID_UNTIL, (uint64_t) s->valid_until_us);
 	wc_word_put(words + WC_STRETCH_AT_ROWS, s->nrows);
@@ -255,10 +256,13 @@ write_stretch(WcRangeCache *cache, const WcStretchDir *d, uint64_t position, uin
 
 		pair = i % 2 == 0 ? (uint64_t) (to - words) : pair | (uint64_t) (to - words) << 32;
 		wc_word_put(index + i / 2, pair);
-		wc_word_put(to, WC_STRETCH_PAIR(row->key.len, row->bytes.len));
-		wc_words_put(to + 1, row->key);
-		wc_words_put(to + 1 + WC_WORDS(row->key.len), row->bytes);
-		to += 1 + WC_WORDS(row->key.len) + WC_WORDS(row->bytes.len);
+		wc_word_put(to + WC_STRETCHROW_AT_LENGTHS, WC_STRETCH_PAIR(row->key.len, row->bytes.len));
+		wc_word_put(to + WC_STRETCHROW_AT_UNTIL, WC_STRETCH_FOR_EVER);
+		to += WC_STRETCHROW_HEAD_WORDS;
+		wc_words_put(to, row->key);
+		to += WC_WORDS(row->key.len);
+		wc_words_put(to, row->bytes);
+		to += WC_WORDS(row->bytes.len);
 	}
 }
 
@@ -348,6 +352,25 @@ wc_rangecache_uses(const WcRangeCache *cache, uint32_t table_id)
 	return atomic_load_explicit(&cache->used[table_id % WC_STRETCH_TABLES], memory_order_relaxed);
 }
 
+/* Notes that the row may be different from this epoch on.  False: the stretch does not have it. */
+static bool
+note_row(const WcStretchView *v, WcSlice key, uint64_t epoch)
+{
+	WcWord	   *words = (WcWord *) v->words;
+	uint32_t	i = wc_stretch_rows_before(v, key, false);
+	WcStretchRowView row;
+	WcWord	   *until;
+
+	if (i == v->nrows || !wc_stretch_row(v, i, &row) || wc_stretch_cmp(row.key, key) != 0)
+		return false;
+	until = (WcWord *) row.words + WC_STRETCHROW_AT_UNTIL;
+	if (wc_word_get(until) != WC_STRETCH_FOR_EVER)
+		return true;
+	atomic_store(until, epoch);
+	atomic_store(words + WC_STRETCH_AT_CHANGED, wc_stretch_word(v, WC_STRETCH_AT_CHANGED) + 1);
+	return true;
+}
+
 void
 wc_rangecache_touch_row(WcRangeCache *cache, uint32_t table_id, WcSlice row, uint64_t epoch)
 {
@@ -360,7 +383,8 @@ wc_rangecache_touch_row(WcRangeCache *cache, uint32_t table_id, WcSlice row, uin
 		if (atomic_load_explicit(&cache->tables[i], memory_order_relaxed) != table_id)
 			continue;
 		at = wc_stretchdir_count_before(cache, d, row, false);
-		if (at == 0 || !wc_stretch_view(cache, wc_stretchdir_position(cache, d, at - 1), &v) || !wc_stretch_ends_behind(&v, row))
+		if (at == 0 || !wc_stretch_view(cache, wc_stretchdir_position(cache, d, at - 1), &v) || !wc_stretch_ends_behind(&v, row) ||
+			note_row(&v, row, epoch))
 			continue;
 		end_stretch(cache, wc_stretchdir_position(cache, d, at - 1), epoch);
 		take_out(cache, d, at - 1, 1);

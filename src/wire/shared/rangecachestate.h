@@ -28,12 +28,21 @@ enum
 	WC_STRETCH_AT_SIZE,	/* in words, and the directory's number above 32 bits */
 	WC_STRETCH_AT_GENERATION,	/* the directory's */
 	WC_STRETCH_AT_EPOCH,	/* in which it was read */
-	WC_STRETCH_AT_UNTIL,	/* the first epoch in which it may be different */
+	WC_STRETCH_AT_UNTIL,	/* the first epoch in which it may have other rows */
+	WC_STRETCH_AT_CHANGED,	/* number of its rows that have been written since */
 	WC_STRETCH_AT_VALID_FROM,
 	WC_STRETCH_AT_VALID_UNTIL,
 	WC_STRETCH_AT_ROWS,	/* number of rows */
 	WC_STRETCH_AT_KEYS,	/* bytes of start, and of end above 32 bits */
-	WC_STRETCH_HEAD_WORDS	/* start, end, index (two places of rows a word), rows: lengths of key and bytes, key, bytes */
+	WC_STRETCH_HEAD_WORDS	/* start, end, index (two places of rows a word), rows */
+};
+
+/* The words of a row. */
+enum
+{
+	WC_STRETCHROW_AT_LENGTHS,	/* bytes of the key, and of the row above 32 bits */
+	WC_STRETCHROW_AT_UNTIL,	/* the first epoch in which it may be different */
+	WC_STRETCHROW_HEAD_WORDS	/* key, row */
 };
 
 #define WC_STRETCH_UNIT			16
@@ -132,11 +141,39 @@ wc_stretch_end(const WcStretchView *v)
 	return (WcStretchBytes) {v->words + WC_STRETCH_HEAD_WORDS + WC_WORDS(v->start_len), v->end_len};
 }
 
+/* A row of a stretch. */
+typedef struct WcStretchRowView
+{
+	const WcWord *words;
+	WcStretchBytes key;
+	WcStretchBytes bytes;
+} WcStretchRowView;
+
+/* Looks at the i'th row.  False: the words are being overwritten. */
+static inline bool
+wc_stretch_row(const WcStretchView *v, uint32_t i, WcStretchRowView *row)
+{
+	uint64_t	pair = wc_stretch_word(v, v->index + i / 2);
+	uint32_t	at = i % 2 == 0 ? WC_STRETCH_LOW(pair) : WC_STRETCH_HIGH(pair);
+	uint64_t	lens = wc_stretch_word(v, at);
+	uint64_t	key_words = WC_WORDS((uint64_t) WC_STRETCH_LOW(lens));
+
+	if (at >= v->n || at + WC_STRETCHROW_HEAD_WORDS + key_words + WC_WORDS((uint64_t) WC_STRETCH_HIGH(lens)) > v->n)
+		return false;
+	row->words = v->words + at;
+	row->key = (WcStretchBytes) {row->words + WC_STRETCHROW_HEAD_WORDS, WC_STRETCH_LOW(lens)};
+	row->bytes = (WcStretchBytes) {row->key.at + key_words, WC_STRETCH_HIGH(lens)};
+	return true;
+}
+
 static inline int
 wc_stretch_cmp(WcStretchBytes a, WcSlice b)
 {
 	return wc_words_cmp(a.at, a.len, b);
 }
+
+/* The rows before this key; with_key: and the row that has it. */
+extern uint32_t wc_stretch_rows_before(const WcStretchView *v, WcSlice key, bool with_key);
 
 /* Looks at the stretch at this position.  False: there is none, or none that can be read. */
 extern bool wc_stretch_view(const WcRangeCache *cache, uint64_t position, WcStretchView *v);
