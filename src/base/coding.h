@@ -80,6 +80,16 @@ wc_store_varint(uint8_t *p, uint64_t v)
 	return p;
 }
 
+/* Writes the length as a varint, then the bytes, at p (room for WC_VARINT_MAX more than the bytes); returns the end. */
+static inline uint8_t *
+wc_store_bytes(uint8_t *p, WcSlice s)
+{
+	p = wc_store_varint(p, s.len);
+	if (s.len > 0)
+		memcpy(p, s.data, s.len);
+	return p + s.len;
+}
+
 extern void wc_buf_append_u16(WcBuf *buf, uint16_t v);
 extern void wc_buf_append_u32(WcBuf *buf, uint32_t v);
 extern void wc_buf_append_u64(WcBuf *buf, uint64_t v);

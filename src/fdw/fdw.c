@@ -59,7 +59,8 @@ row_mark_type(RangeTblEntry *rte, LockClauseStrength strength)
 static void
 begin_scan(ForeignScanState *node, int eflags)
 {
-	if (!wc_foreign_is_dump(RelationGetRelid(node->ss.ss_currentRelation)))
+	/* only plans of widecol.dump have nothing here */
+	if (castNode(ForeignScan, node->ss.ps.plan)->fdw_private != NIL)
 	{
 		widecolBeginForeignScan(node, eflags);
 		return;

@@ -44,15 +44,6 @@ reserve(WcBuf *buf, size_t n)
 	return wc_buf_reserve(buf, n);
 }
 
-static inline uint8_t *
-store_slice(uint8_t *p, WcSlice s)
-{
-	p = wc_store_varint(p, s.len);
-	if (s.len > 0)
-		memcpy(p, s.data, s.len);
-	return p + s.len;
-}
-
 void
 wc_block_begin(WcBlockWriter *w, WcBuf *buf, bool continues)
 {
@@ -74,7 +65,7 @@ wc_block_row(WcBlockWriter *w, WcSlice row, bool undecided)
 	if (!p)
 		return;
 	*p++ = TAG_ROW | (undecided ? TAG_UNDECIDED : 0);
-	p = store_slice(p, row);
+	p = wc_store_bytes(p, row);
 	w->buf->len = (size_t) (p - w->buf->data);
 	w->nrows++;
 }
@@ -115,7 +106,7 @@ wc_block_cell(WcBlockWriter *w, uint32_t colno, const WcCell *cell, bool want_ts
 	{
 		*tag |= TAG_NAMED;
 		p = wc_store_varint(p, cell->family);
-		p = store_slice(p, cell->qualifier);
+		p = wc_store_bytes(p, cell->qualifier);
 	}
 	else if (colno < TAG_COLUMN_FOLLOWS)
 		*tag |= (uint8_t) (colno << TAG_COLUMN_SHIFT);
@@ -133,7 +124,7 @@ wc_block_cell(WcBlockWriter *w, uint32_t colno, const WcCell *cell, bool want_ts
 	if (ttl)
 		p = wc_store_varint(p, (uint64_t) cell->ttl_us);
 	if (!key_only)
-		p = store_slice(p, cell->value);
+		p = wc_store_bytes(p, cell->value);
 	w->buf->len = (size_t) (p - w->buf->data);
 	w->ncells++;
 }

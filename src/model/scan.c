@@ -417,11 +417,17 @@ columns_encode(WcBuf *out, const WcScan *scan)
 	for (uint32_t i = 0; i < scan->ncolumns; i++)
 	{
 		const WcColumn *c = &scan->columns[i];
+		WcSlice		qualifier = c->kind != WC_COLUMN_FAMILY ? c->qualifier : wc_slice(NULL, 0);
+		uint8_t    *start = wc_buf_reserve(out, 1 + 2 * WC_VARINT_MAX + qualifier.len);
+		uint8_t    *p = start;
 
-		wc_buf_append_u8(out, c->kind);
-		wc_buf_append_varint(out, c->family);
+		if (p == NULL)
+			return;
+		*p++ = (uint8_t) c->kind;
+		p = wc_store_varint(p, c->family);
 		if (c->kind != WC_COLUMN_FAMILY)
-			wc_buf_append_bytes(out, c->qualifier);
+			p = wc_store_bytes(p, qualifier);
+		out->len += (size_t) (p - start);
 		if (c->kind == WC_COLUMN_RANGE)
 			wc_buf_append_bytes(out, c->stop);
 	}

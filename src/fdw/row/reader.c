@@ -83,7 +83,7 @@ static void
 add_target(WcReader *reader, WcRelColumn *column, const List *members)
 {
 	WcSlice		none = {NULL, 0};
-	WcReaderTarget *target = palloc0(sizeof(WcReaderTarget));
+	WcReaderTarget *target = reader->room++;
 	int			colno;
 
 	target->column = column;
@@ -206,6 +206,7 @@ wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const Bitmapset *filt
 	reader->passed = true;
 	reader->columns = palloc0(sizeof(WcColumn) * (nwanted + 1));
 	reader->targets = palloc0(sizeof(WcReaderTarget *) * (nwanted + 1));
+	reader->room = palloc0(sizeof(WcReaderTarget) * (nwanted + 1));
 	reader->member = palloc0(sizeof(bool) * (nwanted + 1));
 	reader->versioned = palloc0(sizeof(WcReaderTarget *) * (nwanted + 1));
 	for (int role = 0; role < lengthof(reader->cell_att); role++)

@@ -49,6 +49,7 @@ struct WcReader
 	int			nshown;			/* later columns are only for the filter */
 	WcColumn   *columns;		/* for the Scan; [colno]; layout cell: those of wc_reader_select */
 	WcReaderTarget **targets;	/* [colno]: targets of this cell; NULL where kind is not EXACT */
+	WcReaderTarget *room;		/* for the next target */
 	bool	   *member;			/* [colno]: the cell may be a member of maps */
 	WcReaderTarget *maps;		/* targets of members, and of cells that no column names */
 	int			nversioned;

@@ -93,6 +93,8 @@ wc_scan_prepare_conditions(WcScanState *state, ForeignScanState *node)
 	if (state->plan.distinct_parts > 0)
 		state->distinct_keys = encode_keys(state->resources.wrel, &state->resources.scratch);
 	state->nkeyvalues = list_length(wc_key_conds_exprs(state->plan.conds));
+	if (plan->scan.plan.allParam == NULL)
+		return;
 	(void) add_params((Node *) state->plan.filters, &state->filter_params);
 	(void) add_params((Node *) plan->fdw_exprs, &state->params);
 	(void) add_params((Node *) plan->fdw_recheck_quals, &state->params);
