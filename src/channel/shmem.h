@@ -50,8 +50,8 @@ typedef struct WcSlot
 #define WC_SLOT_WANTED (UINT64_C(1) << 32)
 
 /* Increase it when WcShmem, WcSlot, WcFollowing (flight.h), the places of transactions in flight, the claims, the
- * answers to Gets or the rows that commits leave change. */
-#define WC_SHMEM_LAYOUT 0x57430015	/* "WC", 21 */
+ * answers to Gets, the rows of ranges or the rows that commits leave change. */
+#define WC_SHMEM_LAYOUT 0x57430016	/* "WC", 22 */
 
 typedef struct WcShmem
 {

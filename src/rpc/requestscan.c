@@ -96,7 +96,7 @@ answer_block(WcDispatch *d, uint32_t number, WcScanner *scanner, bool last, WcAn
 
 /*
  * Keeps the complete answer to a Get, which was read in this epoch, in shared memory, for sessions that send the same; or has
- * the rows of a range kept, soon.  The backend decides that its answer may be shared (client/local/gets.c).  ahead: such Gets should
+ * the rows of a range kept, soon, and a row that is too large for this.  The backend decides that its answer may be shared (client/local/gets.c).  ahead: such Gets should
  * be answered in advance.
  */
 static void
@@ -108,7 +108,7 @@ keep_answer(WcDispatch *d, const WcOpenMessage *m, uint64_t epoch, bool ahead, c
 
 	if (scan->nranges != 1)
 		return;
-	if (!wc_range_is_point(&scan->ranges[0]))
+	if (!wc_range_is_point(&scan->ranges[0]) || m->scan.len + answer.len > WC_GETCACHE_ENTRY_MAX)
 	{
 		WcRangeAnswer its = {.block = answer,.epoch = epoch,.valid_from_us = from,.valid_until_us = until};
 

@@ -410,6 +410,39 @@ what_is_asked_for_again_stays(void **state)
 	assert_false(wc_getcache_has_room(cache, TABLE, kit_s("any")));
 }
 
+/* Finds the same; but a page that is full forgets that it was asked. */
+static bool
+look(int i)
+{
+	char		get[32];
+
+	snprintf(get, sizeof(get), "get number %d", i);
+	wc_buf_reset(&found, SIZE_MAX);
+	return wc_getcache_look(cache, 1, TABLE, kit_s("row"), kit_s(get), NOW, &found);
+}
+
+static void
+what_is_only_looked_for_is_not_asked_for(void **state)
+{
+	int			hits = 0;
+
+	(void) state;
+	set_up_anew(ONE_PAGE);
+	assert_false(look(0));
+	assert_false(ask(0));
+	assert_true(look(0));
+	assert_string_equal((wc_buf_append_u8(&found, '\0'), (const char *) found.data), "get number 0");
+	for (int i = 1; i <= 300; i++)
+		ask(i);
+	assert_false(wc_getcache_has_room(cache, TABLE, kit_s("any")));
+	for (int i = 0; i < 100; i++)
+	{
+		look(1000 + i);
+		hits += ask(1000 + i) || ask(1000 + i);
+	}
+	assert_true(hits < 50);		/* those that share a bit with another one; else all */
+}
+
 /* Rows of 1 KB that need a third of the memory stay, wherever their hashes put them. */
 static void
 rows_that_fit_stay(void **state)
@@ -823,6 +856,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(what_is_too_large_is_not_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_memory_nothing_is_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_asked_for_again_stays, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_only_looked_for_is_not_asked_for, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(rows_that_fit_stay, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_left_pushes_nothing_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_row_that_changes_often_leaves_its_neighbours, set_up, tear_down),

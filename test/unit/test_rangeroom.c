@@ -41,6 +41,17 @@ ranges_are_wanted_as_long_as_they_are_found(void **state)
 	n = wanted(2000);
 	assert_true(n >= 256 && n <= 400);
 
+	/* a search that ends at a row of which nothing is known has found nothing */
+	commit_to(TABLE, "b");
+	for (int i = 0; i < 1500; i++)
+		assert_null(look(query(), "[b,c]"));
+	n = wanted(2000);
+	assert_true(n <= 2000 / 32 + 1);
+	known = (const char *const[]) {"b=2", NULL};
+	for (int i = 0; i < 5; i++)
+		assert_non_null(look(query(), "[b,c]"));
+	assert_int_equal(wanted(10), 10);
+
 	/* each shape for itself */
 	assert_true(wc_rangecache_wants(cache, TABLE, kit_s("other")));
 	assert_true(wc_rangecache_wants(cache, OTHER, kit_s(SHAPE)));

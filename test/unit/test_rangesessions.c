@@ -102,6 +102,49 @@ a_session_keeps_the_range_that_it_was_asked_for(void **state)
 	site_close(&site);
 }
 
+/* A row that is too large for the cache of Gets is kept as a range; a small one is not. */
+static void
+a_session_keeps_a_large_row(void **state)
+{
+	static char value[20000];
+	static const char *const ROWS[] = {"large", "r0000100", "none"};
+	Site		site;
+	Backend    *b;
+	Range		r;
+	WcBuf		out = WC_BUF_INIT;
+
+	(void) state;
+	memset(value, 'v', sizeof(value) - 1);
+	site_open(&site, 10);
+	b = connect_backend(&site);
+	kit_create(&site.kit, "t", WC_PACKING_ROW, 1);
+	put_rows(&site, 0, 500);
+	kit_put(&site.kit, "large", 1, "q", KIT_LATEST, value);
+	commit(&site, b);
+	wc_scan_init(&r.scan, site.kit.table);
+	r.scan.nranges = 1;
+	r.scan.ranges = &r.range;
+	for (int i = 2; i >= 0; i--)
+	{
+		r.range = (WcRange) {kit_s(ROWS[i]), kit_s(ROWS[i]), true, true};
+		assert_int_equal(ask_engine(b, &r).rows, i < 2);
+		if (i == 0)
+			await_found(&site, &r, &out);
+		else
+			assert_false(site_finds(&site, &r, &out));
+	}
+	assert_true(out.len > sizeof(value));
+
+	/* until it is written */
+	kit_put(&site.kit, "large", 1, "q", KIT_LATEST, "small");
+	commit(&site, b);
+	assert_false(site_finds(&site, &r, &out));
+	leave(b);
+	await_sessions(&site, 0);
+	wc_buf_free(&out);
+	site_close(&site);
+}
+
 /* --- at the same time --------------------------------------------------------------- */
 
 #define ROUNDS 60
@@ -415,6 +458,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_session_keeps_the_range_that_it_was_asked_for),
+		cmocka_unit_test(a_session_keeps_a_large_row),
 		cmocka_unit_test_setup(sessions_find_one_state_while_rows_are_written, set_up),
 		cmocka_unit_test_setup(random_histories, set_up),
 	};

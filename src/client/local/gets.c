@@ -168,7 +168,7 @@ find_written_row(void *arg, WcSlice key, WcBuf *out, uint32_t *n)
 	wc_scan_encode(&bytes, &w->get);
 	wc_buf_append_bytes(w->keys, key);
 	if (bytes.failed || w->keys->failed ||
-		wc_getcache_find(wc_shmem_getcache(), w->epoch, w->get.table_id, key, wc_buf_slice(&bytes), w->now_us, &block) != WC_GET_FOUND ||
+		!wc_getcache_look(wc_shmem_getcache(), w->epoch, w->get.table_id, key, wc_buf_slice(&bytes), w->now_us, &block) ||
 		!wc_block_whole_rows(wc_buf_slice(&block), &row))
 		return false;
 	wc_buf_append_slice(out, row);
@@ -191,7 +191,7 @@ are_unchanged(const WrittenRows *w, uint64_t epoch)
 }
 
 /* The rows of a range, as a block. */
-static WcGetFound
+static bool
 find_range(const WcScan *scan, WcSlice shape, uint64_t epoch, WcBuf *block)
 {
 	static WcBuf keys = WC_BUF_INIT;
@@ -208,36 +208,40 @@ find_range(const WcScan *scan, WcSlice shape, uint64_t epoch, WcBuf *block)
 	written.get.ranges = &written.range;
 	written.get.reversed = false;
 	written.get.row_limit = 0;
-	written.get.count_cells = false;
 	wc_buf_reset(&keys, WC_FRAME_KEEP);
 	wc_block_begin(&w, block, false);
 	if (!block->failed && wc_rangecache_find(wc_shmem_rangecache(), &query, block) &&
 		(epoch != UINT64_MAX || are_unchanged(&written, began)))
 	{
 		wc_block_finish(&w, false, true);
-		return WC_GET_FOUND;
+		return true;
 	}
 	wc_buf_reset(block, WC_FRAME_KEEP);
-	return WC_GET_WANTED;
+	return false;
 }
 
+/* The answer to a Get; one that is too large for the cache of Gets, as a range of one row. */
 static WcGetFound
 find_answer(const WcScan *scan, uint64 epoch, WcBuf *block)
 {
 	static WcBuf bytes = WC_BUF_INIT;
-	bool		get = is_get(scan);
+	WcGetFound	found = WC_GET_ABSENT;
 
 	wc_buf_reset(&bytes, WC_FRAME_KEEP);
-	if (get)
+	if (is_get(scan))
+	{
 		wc_scan_encode(&bytes, scan);
-	else
-		wc_scan_shape_encode(&bytes, scan);
-	if (bytes.failed)
-		return WC_GET_ABSENT;
-	if (!get)
-		return find_range(scan, wc_buf_slice(&bytes), epoch, block);
-	return wc_getcache_find(wc_shmem_getcache(), epoch, scan->table_id, scan->ranges[0].start, wc_buf_slice(&bytes),
-							wc_clock_wall_us(), block);
+		if (!bytes.failed)
+			found = wc_getcache_find(wc_shmem_getcache(), epoch, scan->table_id, scan->ranges[0].start, wc_buf_slice(&bytes),
+									 wc_clock_wall_us(), block);
+		if (found == WC_GET_FOUND || !wc_scan_has_shape(scan) || !wc_rangecache_uses(wc_shmem_rangecache(), scan->table_id))
+			return found;
+		wc_buf_reset(&bytes, WC_FRAME_KEEP);
+	}
+	wc_scan_shape_encode(&bytes, scan);
+	if (!bytes.failed && find_range(scan, wc_buf_slice(&bytes), epoch, block))
+		return WC_GET_FOUND;
+	return is_get(scan) ? found : WC_GET_WANTED;
 }
 
 WcGetFound

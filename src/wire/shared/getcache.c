@@ -348,19 +348,14 @@ wc_getcache_prefetch(const WcGetCache *cache, uint32_t table_id, WcSlice row)
 		__builtin_prefetch(head + at);
 }
 
-WcGetFound
-wc_getcache_find(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, int64_t now_us, WcBuf *out)
+/* The row's page and the Get have these hashes. */
+static bool
+find_in(WcGetCache *cache, Page *page, uint64_t epoch, uint32_t table_id, uint64_t row_hash, WcSlice get, uint64_t get_hash, int64_t now_us,
+		WcBuf *out)
 {
-	uint64_t	row_hash = row_hash_of(table_id, row);
-	uint64_t	get_hash = hash(row_hash, get);
+	uint32_t	turn = atomic_load_explicit(&page->turn, memory_order_acquire);
 	size_t		len = out->len;
-	Page	   *page;
-	uint32_t	turn;
 
-	if (cache->npages == 0)
-		return WC_GET_ABSENT;
-	page = page_of(cache, row_hash);
-	turn = atomic_load_explicit(&page->turn, memory_order_acquire);
 	for (int i = 0; i < PAGE_TAGS && turn % 2 == 0; i++)
 	{
 		uint32_t	tag = atomic_load_explicit(&page->tags[i], memory_order_relaxed);
@@ -370,11 +365,35 @@ wc_getcache_find(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice r
 			!copy_answer(words_of(cache, page), tag, get_hash, get, now_us, out, &read_at))
 			continue;
 		if (was_valid(cache, page, i, tag, turn, read_at, epoch, table_id, row_hash))
-			return WC_GET_FOUND;
+			return true;
 		break;
 	}
 	out->len = len;
+	return false;
+}
+
+WcGetFound
+wc_getcache_find(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, int64_t now_us, WcBuf *out)
+{
+	uint64_t	row_hash = row_hash_of(table_id, row);
+	uint64_t	get_hash = hash(row_hash, get);
+	Page	   *page;
+
+	if (cache->npages == 0)
+		return WC_GET_ABSENT;
+	page = page_of(cache, row_hash);
+	if (find_in(cache, page, epoch, table_id, row_hash, get, get_hash, now_us, out))
+		return WC_GET_FOUND;
 	return is_wanted(page, get_hash) ? WC_GET_WANTED : WC_GET_ABSENT;
+}
+
+bool
+wc_getcache_look(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, int64_t now_us, WcBuf *out)
+{
+	uint64_t	row_hash = row_hash_of(table_id, row);
+
+	return cache->npages > 0 &&
+		find_in(cache, page_of(cache, row_hash), epoch, table_id, row_hash, get, hash(row_hash, get), now_us, out);
 }
 
 /* Numbers of answers grow with their lengths; they are 1 greater than number % PAGE_TAGS says.  Among the row's, finds the greatest number

@@ -71,6 +71,10 @@ extern void wc_getcache_prefetch(const WcGetCache *cache, uint32_t table_id, WcS
 extern WcGetFound wc_getcache_find(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, int64_t now_us,
 								   WcBuf *out);
 
+/* The same, for a session that will not send the Get if its answer is not found: then nothing is noted of the Get. */
+extern bool wc_getcache_look(WcGetCache *cache, uint64_t epoch, uint32_t table_id, WcSlice row, WcSlice get, int64_t now_us,
+							 WcBuf *out);
+
 /*
  * Looks for the longest answer to any Get of this row, in the newest state at wall time now_us; appends the Get to get, and its answer
  * to out.  The caller checks that it is a Get of this row: it may be one of a row with the same hash.  *next: 0; the next call with

@@ -150,6 +150,7 @@ typedef struct Search
 	WcSlice		key;			/* empty: from the table's first row on, or from its last */
 	bool		inclusive;
 	uint64_t	left;			/* rows that may still be found */
+	bool		is_written;		/* the search has ended at a row of which nothing is known since it was written */
 	uint8_t		edge[WC_STRETCH_KEY_MAX];	/* the bytes of key, once it is an end of a stretch */
 	uint32_t	n;				/* the stretches that have been read */
 	uint64_t	positions[FOUND_MAX];
@@ -239,11 +240,13 @@ copy_row(Search *s, const WcStretchRowView *row)
 	}
 	else
 	{
+		s->is_written = true;
 		if (q->written_row == NULL || row->key.len > sizeof(key))
 			return false;
 		wc_words_get(row->key.at, key, row->key.len);
 		if (!q->written_row(q->arg, wc_slice(key, row->key.len), s->out, &n) || s->out->len > WC_RANGECACHE_FOUND_MAX)
 			return false;
+		s->is_written = false;
 	}
 	s->left -= n;
 	return true;
@@ -345,12 +348,13 @@ wc_rangecache_find(WcRangeCache *cache, const WcRangeQuery *query, WcBuf *out)
 	s.key = query->reversed ? query->range->stop : query->range->start;
 	s.inclusive = query->reversed ? query->range->stop_inclusive : query->range->start_inclusive;
 	s.left = query->row_limit > 0 ? query->row_limit : WC_RANGECACHE_ROWS_MAX;
+	s.is_written = false;
 	s.n = 0;
 	if (s.key.len == 0)
 		s.inclusive = true;
 	while (outcome == GO_ON)
 		outcome = read_stretch(cache, d, generation, &s);
-	if (s.n > 0)
+	if (s.n > 0 && !s.is_written)
 		atomic_fetch_add_explicit(&d->found, 1, memory_order_relaxed);
 	if (outcome == FOUND_ALL && were_valid(cache, d, generation, &s))
 		return true;
