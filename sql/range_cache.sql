@@ -194,6 +194,27 @@ SELECT k, d ->> 'a' AS a, d ->> 'c' AS c, length(d ->> 'b') AS b FROM rc_map WHE
 SELECT k, d - 'b' AS d FROM rc_map WHERE k >= 1 ORDER BY k LIMIT 2;
 SELECT k, d - 'b' AS d FROM rc_map WHERE k >= 1 ORDER BY k LIMIT 2;
 
+-- a row of 30 KB, by its key
+DO $$
+DECLARE
+	before bigint;
+BEGIN
+	FOR i IN 1 .. 600 LOOP
+		SELECT get_cache_misses INTO before FROM widecol.pg_stat_widecol;
+		PERFORM * FROM rc_map WHERE k = 1;
+		IF (SELECT get_cache_misses FROM widecol.pg_stat_widecol) = before THEN
+			RAISE NOTICE 'found';
+			RETURN;
+		END IF;
+		PERFORM pg_sleep(0.1);
+	END LOOP;
+END $$;
+SELECT d = jsonb_build_object('a', '1', 'b', repeat('b', 30000)) AS same FROM rc_map WHERE k = 1;
+UPDATE rc_map SET d = d || '{"a": "new"}' WHERE k = 1;
+SELECT d = jsonb_build_object('a', 'new', 'b', repeat('b', 30000)) AS same FROM rc_map WHERE k = 1;
+DELETE FROM rc_map WHERE k = 1;
+SELECT * FROM rc_map WHERE k = 1;
+
 DROP FUNCTION rc_pages;
 DROP PROCEDURE rc_change;
 DROP TABLE rc_heap;
