@@ -237,6 +237,54 @@ wide_rows_are_found(void **state)
 	}
 }
 
+/* Rows of which few have room in a stretch: each that was asked for is found, as are pages of nearly as many bytes as an answer has. */
+static void
+rows_that_fill_answers_are_found(void **state)
+{
+	static const struct
+	{
+		int			ncells;
+		size_t		bytes;		/* of each */
+		int			page;
+	}			ROWS[] = {{1, 1100, 100}, {1, 12000, 9}, {1000, 4, 7}, {4000, 4, 1}, {1, 60000, 1}};
+	Place	   *p = *state;
+	Range		r;
+	static char value[60001];
+
+	for (size_t i = 0; i < sizeof(ROWS) / sizeof(ROWS[0]); i++)
+	{
+		char		name[32];
+
+		snprintf(name, sizeof(name), "large%zu", i);
+		kit_create(&p->kit, name, WC_PACKING_ROW, 1);
+		fill_with(value, ROWS[i].bytes + 1, 'v');
+		for (int row = 0; row < ROWS[i].page + 50; row++)
+		{
+			for (int k = 0; k < ROWS[i].ncells; k++)
+			{
+				char		qualifier[16];
+
+				snprintf(qualifier, sizeof(qualifier), "%04d", k);
+				kit_put(&p->kit, key_of(row), 1, qualifier, KIT_LATEST, value);
+			}
+		}
+		kit_commit(&p->kit);
+		for (int from = 0; from < 20; from++)
+		{
+			if (!finds_row(p, from))
+			{
+				(void) ask(p, rows(p, &r, from, from + 1));
+				assert_true(finds_row(p, from));
+			}
+			rows(p, &r, from, 9999);
+			r.scan.row_limit = (uint64_t) ROWS[i].page;
+			(void) ask(p, &r);
+			if (!finds(p, &r))
+				fail_msg("a page of %d rows of %d cells of %zu bytes is not found", ROWS[i].page, ROWS[i].ncells, ROWS[i].bytes);
+		}
+	}
+}
+
 /* What is too large is not kept; what is before it may be. */
 static void
 rows_that_are_too_large_are_not_kept(void **state)
@@ -712,6 +760,7 @@ main(void)
 		cmocka_unit_test_setup(the_last_row_belongs_to_the_range, set_up),
 		cmocka_unit_test_setup(ranges_without_rows_are_found, set_up),
 		cmocka_unit_test_setup(wide_rows_are_found, set_up),
+		cmocka_unit_test_setup(rows_that_fill_answers_are_found, set_up),
 		cmocka_unit_test_setup(rows_that_are_too_large_are_not_kept, set_up),
 		cmocka_unit_test_setup(large_rows_are_kept_one_by_one, set_up),
 		cmocka_unit_test_setup(large_rows_behind_small_ones_are_kept, set_up),

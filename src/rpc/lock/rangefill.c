@@ -14,7 +14,7 @@
 /* A stretch ends at the latest before the row with which it would have so many bytes: keys and indexes need some more. */
 #define BYTES_MAX		(WC_STRETCH_BYTES_MAX / 4 * 3)
 
-/* So many rows are read at a time: the stretch may end before the last of them. */
+/* So many rows are read at a time, or fewer, if a row that begins a stretch comes sooner: the stretch may end before the last of them. */
 #define BLOCK_ROWS		16
 
 /* At most so many stretches are read for one range. */
@@ -206,11 +206,13 @@ note_rows(WcRangeFill *f, size_t block_at, size_t from)
 static bool
 read_rows(WcRangeFill *f, WcScanner *scanner)
 {
+	uint64_t	rows = f->spacing < BLOCK_ROWS ? f->spacing : BLOCK_ROWS;
+
 	for (;;)
 	{
 		size_t		at = f->bytes.len;
 		WcError		err;
-		WcStatus	status = wc_scanner_next(scanner, &f->bytes, WC_STRETCH_BYTES_MAX, BLOCK_ROWS, &err);
+		WcStatus	status = wc_scanner_next(scanner, &f->bytes, WC_STRETCH_BYTES_MAX, rows, &err);
 		Progress	progress;
 
 		if ((status != WC_OK && status != WC_END) || f->bytes.failed)
