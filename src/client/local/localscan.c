@@ -88,16 +88,19 @@ is_lookup(const WcScan *scan)
 	return true;
 }
 
-/* The first block is small if the rest of the rows may not be wanted.  The rows of a scan with a limit are, and those of keys.  A hint without
- * a limit: a query may need some more rows than its LIMIT says, those that SKIP LOCKED skips, for example. */
+/* The first block is small if the rest of the rows may not be wanted.  The rows of a scan with a limit are, and those of keys, unless each cell
+ * is a row of the foreign table.  A hint without a limit: a query may need some more rows than its LIMIT says, those that SKIP
+ * LOCKED skips, for example. */
 static size_t
 first_target(const WcDriverOpen *open)
 {
-	if (open->scan->row_limit > 0 || is_lookup(open->scan))
+	bool		lookup = is_lookup(open->scan);
+
+	if (open->scan->row_limit > 0 || (lookup && !open->scan->count_cells))
 		return WC_BLOCK_LIMITED;
 	if (open->rows_hint >= 1000)
 		return WC_BLOCK_MAX;
-	if (open->rows_hint > 0 && open->rows_hint <= WC_ROWS_FEW)
+	if (open->rows_hint > 0 && open->rows_hint <= WC_ROWS_FEW && !lookup)
 		return FEW_BLOCK;
 	return open->rows_hint > 100 ? WC_BLOCK_MAX / 4 : WC_BLOCK_FIRST;
 }
