@@ -59,7 +59,7 @@ row_mark_type(RangeTblEntry *rte, LockClauseStrength strength)
 static void
 begin_scan(ForeignScanState *node, int eflags)
 {
-	/* only plans of widecol.dump have nothing here */
+	/* a plan of widecol.dump has no fdw_private, every other plan has */
 	if (castNode(ForeignScan, node->ss.ps.plan)->fdw_private != NIL)
 	{
 		widecolBeginForeignScan(node, eflags);

@@ -154,6 +154,7 @@ typedef struct WrittenRows
 	WcBuf	   *keys;			/* of the rows, each with its length in front */
 } WrittenRows;
 
+/* A WcRangeQuery's written_row; arg: the WrittenRows. */
 static bool
 find_written_row(void *arg, WcSlice key, WcBuf *out, uint32_t *n)
 {
@@ -225,11 +226,12 @@ static WcGetFound
 find_answer(const WcScan *scan, uint64 epoch, WcBuf *block)
 {
 	static WcBuf bytes = WC_BUF_INIT;
-	WcGetFound	found = WC_GET_ABSENT;
+	WcGetFound	found = WC_GET_WANTED;
 
 	wc_buf_reset(&bytes, WC_FRAME_KEEP);
 	if (is_get(scan))
 	{
+		found = WC_GET_ABSENT;
 		wc_scan_encode(&bytes, scan);
 		if (!bytes.failed)
 			found = wc_getcache_find(wc_shmem_getcache(), epoch, scan->table_id, scan->ranges[0].start, wc_buf_slice(&bytes),
@@ -241,7 +243,7 @@ find_answer(const WcScan *scan, uint64 epoch, WcBuf *block)
 	wc_scan_shape_encode(&bytes, scan);
 	if (!bytes.failed && find_range(scan, wc_buf_slice(&bytes), epoch, block))
 		return WC_GET_FOUND;
-	return is_get(scan) ? found : WC_GET_WANTED;
+	return found;
 }
 
 WcGetFound

@@ -60,15 +60,6 @@ find_common(const WcCell *cells, size_t ncells, Common *common)
 		common->flags |= WC_PACKED_PLAIN;
 }
 
-static inline uint8_t *
-store_bytes(uint8_t *p, WcSlice s)
-{
-	p = wc_store_varint(p, s.len);
-	if (s.len > 0)
-		memcpy(p, s.data, s.len);
-	return p + s.len;
-}
-
 static uint8_t *
 store_cell(uint8_t *p, const WcCell *c, const WcCell *before, const Common *common)
 {
@@ -78,7 +69,7 @@ store_cell(uint8_t *p, const WcCell *c, const WcCell *before, const Common *comm
 	if (before != NULL && wc_slice_eq(before->qualifier, c->qualifier))
 		*head |= WC_PACKED_CELL_SAME_COLUMN;
 	else
-		p = store_bytes(p, c->qualifier);
+		p = wc_store_bytes(p, c->qualifier);
 	if (c->ts != common->ts)
 	{
 		*head |= WC_PACKED_CELL_TS;
@@ -96,7 +87,7 @@ store_cell(uint8_t *p, const WcCell *c, const WcCell *before, const Common *comm
 		wc_store_u64(p, (uint64_t) c->seq);
 		p += 8;
 	}
-	return store_bytes(p, c->value);
+	return wc_store_bytes(p, c->value);
 }
 
 void
@@ -125,8 +116,8 @@ wc_packedrow_append(WcBuf *out, const WcCell *cells, size_t ncells)
 	{
 		if (common.flags & WC_PACKED_PLAIN)
 		{
-			p = store_bytes(p, cells[i].qualifier);
-			p = store_bytes(p, cells[i].value);
+			p = wc_store_bytes(p, cells[i].qualifier);
+			p = wc_store_bytes(p, cells[i].value);
 		}
 		else
 			p = store_cell(p, &cells[i], i > 0 ? &cells[i - 1] : NULL, &common);

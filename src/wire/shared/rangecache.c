@@ -150,11 +150,11 @@ typedef struct Search
 	WcSlice		key;			/* empty: from the table's first row on, or from its last */
 	bool		inclusive;
 	uint64_t	left;			/* rows that may still be found */
-	bool		is_written;		/* the search has ended at a row of which nothing is known since it was written */
+	bool		ends_at_written;		/* the search has ended at a row of which nothing is known since it was written */
 	uint8_t		edge[WC_STRETCH_KEY_MAX];	/* the bytes of key, once it is an end of a stretch */
 	uint32_t	n;				/* the stretches that have been read */
 	uint64_t	positions[FOUND_MAX];
-	uint64_t	changed[FOUND_MAX]; /* their numbers of rows that had been written before */
+	uint64_t	written[FOUND_MAX]; /* of each: the number of its rows that had been written */
 } Search;
 
 /* The stretch that has the key of the search, or would have it. */
@@ -225,7 +225,7 @@ is_behind(const WcRangeQuery *q, uint64_t until)
 	return q->epoch == UINT64_MAX ? until == WC_STRETCH_FOR_EVER : until > q->epoch;
 }
 
-/* Appends the row; or what has become of it, if it has been written. */
+/* Appends the row's bytes; of a row that has been written, those that query->written_row knows.  False: it knows none, or out has no room. */
 static bool
 copy_row(Search *s, const WcStretchRowView *row)
 {
@@ -240,13 +240,13 @@ copy_row(Search *s, const WcStretchRowView *row)
 	}
 	else
 	{
-		s->is_written = true;
+		s->ends_at_written = true;
 		if (q->written_row == NULL || row->key.len > sizeof(key))
 			return false;
 		wc_words_get(row->key.at, key, row->key.len);
 		if (!q->written_row(q->arg, wc_slice(key, row->key.len), s->out, &n) || s->out->len > WC_RANGECACHE_FOUND_MAX)
 			return false;
-		s->is_written = false;
+		s->ends_at_written = false;
 	}
 	s->left -= n;
 	return true;
@@ -300,7 +300,7 @@ read_stretch(const WcRangeCache *cache, const WcStretchDir *d, uint64_t generati
 
 	if (s->n == FOUND_MAX || !find_stretch(cache, d, generation, s, &v, &s->positions[s->n]))
 		return NOT_FOUND;
-	s->changed[s->n++] = wc_stretch_word(&v, WC_STRETCH_AT_CHANGED);
+	s->written[s->n++] = wc_stretch_word(&v, WC_STRETCH_AT_WRITTEN);
 	atomic_thread_fence(memory_order_acquire);	/* before the rows are read */
 	outcome = copy_rows(&v, s);
 	return outcome == GO_ON ? go_on(&v, s) : outcome;
@@ -319,7 +319,7 @@ were_valid(const WcRangeCache *cache, const WcStretchDir *d, uint64_t generation
 		const WcWord *words = wc_stretch_ring(cache) + s->positions[i] % cache->nwords;
 
 		if (!is_behind(s->query, wc_word_get(words + WC_STRETCH_AT_UNTIL)) ||
-			(s->query->epoch == UINT64_MAX && wc_word_get(words + WC_STRETCH_AT_CHANGED) != s->changed[i]))
+			(s->query->epoch == UINT64_MAX && wc_word_get(words + WC_STRETCH_AT_WRITTEN) != s->written[i]))
 			return false;
 	}
 	atomic_thread_fence(memory_order_acquire);
@@ -348,13 +348,13 @@ wc_rangecache_find(WcRangeCache *cache, const WcRangeQuery *query, WcBuf *out)
 	s.key = query->reversed ? query->range->stop : query->range->start;
 	s.inclusive = query->reversed ? query->range->stop_inclusive : query->range->start_inclusive;
 	s.left = query->row_limit > 0 ? query->row_limit : WC_RANGECACHE_ROWS_MAX;
-	s.is_written = false;
+	s.ends_at_written = false;
 	s.n = 0;
 	if (s.key.len == 0)
 		s.inclusive = true;
 	while (outcome == GO_ON)
 		outcome = read_stretch(cache, d, generation, &s);
-	if (s.n > 0 && !s.is_written)
+	if (s.n > 0 && !s.ends_at_written)
 		atomic_fetch_add_explicit(&d->found, 1, memory_order_relaxed);
 	if (outcome == FOUND_ALL && were_valid(cache, d, generation, &s))
 		return true;

@@ -2,9 +2,9 @@
  * wire/shared/rangecache.h: rows of short ranges, in memory that all processes share.
  *
  * A stretch has all rows of a table from one key to another, as Scans of one shape return them: a shape is a Scan without its
- * ranges, its direction and its limit of rows.  A range that lies in stretches is read without asking the engine; rows
- * of them that have been written since are looked for elsewhere.  wire/README specifies the memory and the protocol; the sections below name the callers.
- * No function waits.  Epochs are those of wire/shared/getcache.h.
+ * ranges, its direction and its limit of rows.  A range that lies in stretches is read without asking the engine; rows of the
+ * stretches that commits have written since are looked for elsewhere (WcRangeQuery.written_row).  wire/README specifies the memory
+ * and the protocol; the sections below name the callers.  No function waits.  Epochs are those of wire/shared/getcache.h.
  */
 #ifndef WC_WIRE_SHARED_RANGECACHE_H
 #define WC_WIRE_SHARED_RANGECACHE_H
@@ -66,8 +66,8 @@ extern void wc_rangecache_reset(WcRangeCache *cache);
  */
 extern bool wc_rangecache_wants(WcRangeCache *cache, uint32_t table_id, WcSlice shape);
 
-/* Is this row, or the place where it would be, in a stretch that is valid at wall time now_us, and of which no row has been written?  Then *end gets the key at which the
- * stretch ends; empty: it has all rows to the end of the table. */
+/* Is this row, or the place where it would be, in a stretch that is valid at wall time now_us, and of which no row has been written?
+ * Then *end gets the key at which the stretch ends; empty: it has all rows to the end of the table. */
 extern bool wc_rangecache_covers(const WcRangeCache *cache, uint32_t table_id, WcSlice shape, WcSlice row, int64_t now_us,
 								 WcBuf *end);
 

@@ -149,7 +149,7 @@ wc_rangecache_covers(const WcRangeCache *cache, uint32_t table_id, WcSlice shape
 	WcStretchBytes bytes;
 
 	if (i == 0 || !wc_stretch_view(cache, wc_stretchdir_position(cache, d, i - 1), &v) ||
-		!wc_stretch_ends_behind(&v, row) || !wc_stretch_is_valid_at(&v, now_us) || wc_stretch_word(&v, WC_STRETCH_AT_CHANGED) > 0)
+		!wc_stretch_ends_behind(&v, row) || !wc_stretch_is_valid_at(&v, now_us) || wc_stretch_word(&v, WC_STRETCH_AT_WRITTEN) > 0)
 		return false;
 	bytes = wc_stretch_end(&v);
 	wc_buf_reset(end, WC_STRETCH_KEY_MAX);
@@ -243,7 +243,7 @@ write_stretch(WcRangeCache *cache, const WcStretchDir *d, uint64_t position, uin
 	wc_word_put(words + WC_STRETCH_AT_GENERATION, atomic_load_explicit(&d->generation, memory_order_relaxed));
 	wc_word_put(words + WC_STRETCH_AT_EPOCH, s->epoch);
 	wc_word_put(words + WC_STRETCH_AT_UNTIL, WC_STRETCH_FOR_EVER);
-	wc_word_put(words + WC_STRETCH_AT_CHANGED, 0);
+	wc_word_put(words + WC_STRETCH_AT_WRITTEN, 0);
 	wc_word_put(words + WC_STRETCH_AT_VALID_FROM, (uint64_t) s->valid_from_us);
 	wc_word_put(words + WC_STRETCH_AT_VALID_UNTIL, (uint64_t) s->valid_until_us);
 	wc_word_put(words + WC_STRETCH_AT_ROWS, s->nrows);
@@ -352,7 +352,7 @@ wc_rangecache_uses(const WcRangeCache *cache, uint32_t table_id)
 	return atomic_load_explicit(&cache->used[table_id % WC_STRETCH_TABLES], memory_order_relaxed);
 }
 
-/* Notes that the row may be different from this epoch on.  False: the stretch does not have it. */
+/* Notes that a commit writes the row in this epoch.  False: the stretch has no row with this key. */
 static bool
 note_row(const WcStretchView *v, WcSlice key, uint64_t epoch)
 {
@@ -367,7 +367,7 @@ note_row(const WcStretchView *v, WcSlice key, uint64_t epoch)
 	if (wc_word_get(until) != WC_STRETCH_FOR_EVER)
 		return true;
 	atomic_store(until, epoch);
-	atomic_store(words + WC_STRETCH_AT_CHANGED, wc_stretch_word(v, WC_STRETCH_AT_CHANGED) + 1);
+	atomic_store(words + WC_STRETCH_AT_WRITTEN, wc_stretch_word(v, WC_STRETCH_AT_WRITTEN) + 1);
 	return true;
 }
 

@@ -29,7 +29,7 @@ enum
 	WC_STRETCH_AT_GENERATION,	/* the directory's */
 	WC_STRETCH_AT_EPOCH,	/* in which it was read */
 	WC_STRETCH_AT_UNTIL,	/* the first epoch in which it may have other rows */
-	WC_STRETCH_AT_CHANGED,	/* number of its rows that have been written since */
+	WC_STRETCH_AT_WRITTEN,	/* number of its rows that have been written since */
 	WC_STRETCH_AT_VALID_FROM,
 	WC_STRETCH_AT_VALID_UNTIL,
 	WC_STRETCH_AT_ROWS,	/* number of rows */
@@ -172,7 +172,7 @@ wc_stretch_cmp(WcStretchBytes a, WcSlice b)
 	return wc_words_cmp(a.at, a.len, b);
 }
 
-/* The rows before this key; with_key: and the row that has it. */
+/* The number of rows before this key; with_key: and of the row that has it.  While the stretch is overwritten, a guess. */
 extern uint32_t wc_stretch_rows_before(const WcStretchView *v, WcSlice key, bool with_key);
 
 /* Looks at the stretch at this position.  False: there is none, or none that can be read. */
