@@ -142,7 +142,7 @@ foreach (1 .. 5)
 	}
 }
 my $waits = backend_of($second);
-my $stopped = kill_engine($node, 'STOP');
+my $stopped = stop_engine($node);
 $first->query_safe($change);
 $second->query_until(qr/changes/, "\\echo changes\n$change;\n");
 usleep(500_000);

@@ -148,13 +148,13 @@ my @large_pids = map { $_->query_safe('SELECT pg_backend_pid()') } $large, $larg
 $_->query_safe("BEGIN; INSERT INTO w SELECT i, repeat('z', 100) FROM generate_series(1, 100000) i") foreach $large, $larger;
 
 # rows far behind those that have been read: shared memory does not have them
-kill 'STOP', $engine;
+stop_engine($node);
 my $planned = $session->query_safe("SET statement_timeout = '60s'; $plan");
 is(scalar(() = $planned =~ /Foreign Scan on p/g), 70, 'planning needs the engine the first time only');
-$session->query("SET statement_timeout = '300ms'; SELECT v FROM t WHERE k = 1002;");
+$session->query("SET statement_timeout = '300ms'; SELECT v FROM t WHERE k = 100002;");
 like($session->{stderr}, qr/canceling statement due to statement timeout/, 'statement_timeout stops a wait for a stopped engine');
 $session->{stderr} = '';
-foreach my $change ("UPDATE t SET v = 'lost' WHERE k = 1003", "UPDATE t SET v = v || 'lost' WHERE k = 1003", 'DELETE FROM t WHERE k = 1003')
+foreach my $change ("UPDATE t SET v = 'lost' WHERE k = 100003", "UPDATE t SET v = v || 'lost' WHERE k = 100003", 'DELETE FROM t WHERE k = 100003')
 {
 	$session->query("SET statement_timeout = '300ms'; BEGIN; $change;");
 	like($session->{stderr}, qr/canceling statement due to statement timeout/, "and one for a row's lock: $change");
@@ -184,7 +184,7 @@ is($large->query_safe('SELECT count(*) FROM w'), '0', 'and the session goes on, 
 eval { $_->quit } foreach $large, $larger;
 
 is($session->query_safe('SELECT length(v) FROM t WHERE k = 1'), '100', 'the engine goes on, and the session with it');
-is($node->safe_psql('postgres', "SET lock_timeout = '60s'; UPDATE t SET v = v WHERE k = 1003 RETURNING length(v)"), '100',
+is($node->safe_psql('postgres', "SET lock_timeout = '60s'; UPDATE t SET v = v WHERE k = 100003 RETURNING length(v)"), '100',
 	'a row that was waited for in vain is as it was, and free');
 is($session->query_safe('SELECT count(*), sum(k) FROM t'), '200000|20000100000', 'with all rows');
 $session->quit;
@@ -207,7 +207,7 @@ foreach my $s ($one, $two, $back, $partly, $many, @blocked)
 		q{SET statement_timeout = '60s'};
 }
 my $waits = q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'};
-kill 'STOP', $engine;
+stop_engine($node);
 is($one->query_safe($add), '1', 'a row is changed');
 is($two->query_safe($add), '2', 'and by another session, which knows the change');
 is($two->query_safe($add), '3', 'once more');

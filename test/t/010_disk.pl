@@ -211,7 +211,7 @@ foreach my $session ($first, $second)
 	$session->query_safe(q{SELECT v FROM replaced WHERE k = 0; UPDATE replaced SET v = 'known' WHERE k = 0}) foreach 1 .. 3;
 }
 break_disk('28 * write create allocate');
-my $stopped = kill_engine($node, 'STOP');
+my $stopped = stop_engine($node);
 usleep(1000) until slurp_file("/proc/$stopped/stat") =~ /\) T /;
 $first->query_safe(q{UPDATE replaced SET v = 'first' WHERE k = 0});
 $first->query_safe(q{INSERT INTO replaced VALUES (778, 'made')});

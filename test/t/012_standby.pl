@@ -145,8 +145,7 @@ CREATE FOREIGN TABLE ahead (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
 });
 ok(caught_up($primary, $standby), 'more tables have come');
 is($standby->safe_psql('postgres', 'SELECT count(*) FROM ahead'), '0', 'which are empty');
-my $stopped = engine_pid($standby);
-kill 'STOP', $stopped;
+my $stopped = stop_engine($standby);
 $primary->safe_psql('postgres', q{
 DO $$ BEGIN
 FOR i IN 1 .. 2000 LOOP

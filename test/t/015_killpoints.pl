@@ -147,7 +147,7 @@ sub processes
 # Nothing else is to be written meanwhile.
 $node->safe_psql('postgres', $_) foreach 'ALTER SYSTEM SET widecol.upkeep = 0', 'SELECT pg_reload_conf()', 'CHECKPOINT';
 usleep(3_000_000);
-my $stopped = kill_engine($node, 'STOP');
+my $stopped = stop_engine($node);
 my $checkpoint = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', 'SELECT pg_current_xact_id()',
 		'-c', 'CHECKPOINT' ], '<', '/dev/null', '>', '/dev/null', '2>', '/dev/null');
 usleep(1_000_000);

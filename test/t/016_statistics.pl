@@ -175,7 +175,7 @@ is($node->safe_psql('postgres', join(';', 'BEGIN', @loops, 'SELECT count(*), sum
 my ($writer, $reader) = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. 2;
 my @gets = map { "SELECT v FROM t WHERE k = 'secretkey$_'" } 9, 10, 11;
 $_->query_safe(join(';', @gets, @gets)) foreach $writer, $reader;
-my $stopped = kill_engine($node, 'STOP');
+my $stopped = stop_engine($node);
 $writer->query("SET statement_timeout = '60s'; UPDATE t SET v = 'in flight' $key; DELETE FROM t WHERE k = 'secretkey11'");
 my ($changed, $other) = map { scalar $reader->query("SET statement_timeout = '60s'; $_") } @gets[0, 1];
 my $waits = $reader->query("SET statement_timeout = '100ms'; $gets[2]");

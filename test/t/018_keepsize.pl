@@ -80,7 +80,7 @@ ok(comes_back($node, "SELECT wal_status <> 'lost' $slot"), 'and the slot keeps l
 # --- the log that is needed is longer: the engine made no mark --------------------------------------
 insert_row();
 has_all_rows('the row is in the store');
-kill_engine($node, 'STOP');
+stop_engine($node);
 write_log();
 crash();
 ok(!$node->start(fail_ok => 1), 'recovery does not end if it would remove log that stored tables need');

@@ -9,7 +9,7 @@ use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Time::HiRes qw(usleep);
 
-our @EXPORT = qw(comes_back engine_pid engine_threads kill_engine fault_library preload_library session_library);
+our @EXPORT = qw(comes_back engine_pid engine_threads kill_engine stop_engine fault_library preload_library session_library);
 
 # Its process id, 0 when there is none.  Without a connection: the server may be just
 # coming back.
@@ -39,6 +39,29 @@ sub kill_engine
 		usleep(100_000);
 	}
 	die 'there is no engine';
+}
+
+# Stops it, and waits until each of its threads stands still: a thread may answer until the one that takes the signal has
+# finished its write to disk.  Returns its process id; CONT sets it going again.
+sub stop_engine
+{
+	my ($node) = @_;
+	my $pid = kill_engine($node, 'STOP');
+	foreach (1 .. 1000 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		return $pid unless grep { thread_state($_) !~ /[TtXZ]/ } glob "/proc/$pid/task/*";
+		usleep(1_000);
+	}
+	die 'the engine does not stand still';
+}
+
+# The letter in /proc that tells what a thread does; X if it is gone.
+sub thread_state
+{
+	my ($directory) = @_;
+	open(my $stat, '<', "$directory/stat") or return 'X';
+	my ($state) = (<$stat> // '') =~ /\) (\S)/;
+	return $state // 'X';
 }
 
 # How many threads it has.
