@@ -119,6 +119,12 @@ dispatch_silent(WcDispatch *d, const WcFrameHeader *header, WcSlice body)
 	}
 }
 
+static bool
+is_of_scan(uint8_t type)
+{
+	return type == WC_MSG_OPEN || type == WC_MSG_TAKE || type == WC_MSG_NEXT;
+}
+
 static WcStatus
 dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAnswer *answer, WcError *err)
 {
@@ -130,6 +136,8 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAn
 		*err = d->session.txn_error;
 		return err->status;
 	}
+	if (!is_of_scan(header->type))
+		wc_rangefill_end(&d->rangefill);
 	switch (header->type)
 	{
 		case WC_MSG_HELLO:
@@ -189,7 +197,7 @@ note_slow(WcDispatch *d, uint8_t type, int64_t spent_us, uint64_t examined_befor
 	uint64_t	examined = a->rows_examined;
 	uint64_t	returned = a->rows_returned;
 
-	if (type == WC_MSG_OPEN || type == WC_MSG_TAKE || type == WC_MSG_NEXT)
+	if (is_of_scan(type))
 		return;
 	/* less than before: the counts were reset meanwhile */
 	wc_slow_note(&d->session.slow, wc_message_request_name(type), a->table_id, spent_us,

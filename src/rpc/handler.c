@@ -80,6 +80,7 @@ sleep_until_ready(WcHandler *h, uint32_t room)
 {
 	WcSegment  *s = h->segment;
 
+	wc_rangefill_end(&h->dispatch.rangefill);
 	atomic_store(&s->engine_wants, room);
 	for (;;)
 	{

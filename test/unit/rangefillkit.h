@@ -68,7 +68,6 @@ set_up_all(void **state)
 	p->cache = make_rangecache(CACHE_BYTES);
 	assert_ok(&p->kit, wc_epochs_create(p->kit.engine, p->getcache, &p->epochs, &p->kit.err));
 	assert_true(wc_epochs_use_ranges(p->epochs, p->cache));
-	wc_rangefill_init(&p->fill, p->kit.engine, wc_epochs_ranges(p->epochs), p->getcache);
 	return seed(state);
 }
 
@@ -101,6 +100,8 @@ set_up(void **state)
 	kit_create(&place.kit, name, WC_PACKING_ROW, 1);
 	kit_commit(&place.kit);
 	wc_rangecache_reset(place.cache);
+	wc_rangefill_free(&place.fill);
+	wc_rangefill_init(&place.fill, place.kit.engine, wc_epochs_ranges(place.epochs), place.getcache);
 	*state = &place;
 	return 0;
 }
@@ -218,16 +219,28 @@ finds_row(Place *p, int i)
 	return finds(p, &r);
 }
 
-/* A session asks for the range; how many steps does its thread make after the answer? */
+/* How many stretches does the session's thread make that it has begun, or that are left? */
 static inline int
-ask_with(Place *p, const Range *r, WcSlice its_answer)
+make_all(Place *p)
 {
 	int			n = 0;
 
-	wc_rangefill_asked(&p->fill, KIT_DATABASE, &r->scan, given(p, its_answer));
-	for (; wc_rangefill_left(&p->fill); n++)
+	while (wc_rangefill_left(&p->fill))
+	{
+		uint32_t	left = p->fill.left;
+
 		wc_rangefill_next(&p->fill);
+		n += p->fill.left < left;
+	}
 	return n;
+}
+
+/* A session asks for the range; how many stretches does its thread make after the answer? */
+static inline int
+ask_with(Place *p, const Range *r, WcSlice its_answer)
+{
+	wc_rangefill_asked(&p->fill, KIT_DATABASE, &r->scan, given(p, its_answer));
+	return make_all(p);
 }
 
 static inline int

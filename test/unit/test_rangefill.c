@@ -40,6 +40,61 @@ a_range_of_several_stretches_is_found(void **state)
 	assert_finds(p, rows(p, &r, 201, 699));
 }
 
+/* The session asks for the range, and the first rows of a stretch are read. */
+static void
+begin(Place *p, const Range *r)
+{
+	wc_rangefill_asked(&p->fill, KIT_DATABASE, &r->scan, given(p, answer_of(p, r)));
+	wc_rangefill_next(&p->fill);
+	assert_true(wc_rangefill_left(&p->fill));
+	assert_false(finds(p, r));
+}
+
+static void
+a_stretch_that_is_being_read_comes_before_the_next_range(void **state)
+{
+	Place	   *p = *state;
+	Range		first;
+	Range		second;
+
+	load(p, 0, 1000, "1");
+	rows(p, &first, 200, 220);
+	rows(p, &second, 600, 620);
+	begin(p, &first);
+	(void) ask(p, &second);
+	assert_finds(p, &first);
+	assert_false(finds(p, &second));
+	(void) ask(p, &second);
+	assert_finds(p, &second);
+
+	/* unless it cannot be kept any more */
+	wc_rangecache_reset(p->cache);
+	begin(p, &first);
+	load(p, 900, 901, "2");
+	(void) ask(p, &second);
+	assert_false(finds(p, &first));
+	assert_finds(p, &second);
+}
+
+static void
+a_stretch_that_is_being_read_can_be_given_up(void **state)
+{
+	Place	   *p = *state;
+	Range		r;
+
+	load(p, 0, 1000, "1");
+	begin(p, rows(p, &r, 200, 220));
+	wc_rangefill_end(&p->fill);
+	assert_false(wc_rangefill_left(&p->fill));
+	assert_false(finds(p, &r));
+	begin(p, &r);
+	assert_int_equal(make_all(p), 1);
+	assert_finds(p, &r);
+
+	/* the session ends */
+	begin(p, rows(p, &r, 600, 620));
+}
+
 /* A long range is not read to its end for one request. */
 static void
 one_request_reads_a_few_stretches(void **state)
@@ -777,6 +832,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_range_that_was_asked_for_is_found, set_up),
 		cmocka_unit_test_setup(a_range_of_several_stretches_is_found, set_up),
+		cmocka_unit_test_setup(a_stretch_that_is_being_read_comes_before_the_next_range, set_up),
+		cmocka_unit_test_setup(a_stretch_that_is_being_read_can_be_given_up, set_up),
 		cmocka_unit_test_setup(one_request_reads_a_few_stretches, set_up),
 		cmocka_unit_test_setup(a_long_range_without_a_limit_is_not_found, set_up),
 		cmocka_unit_test_setup(a_limit_ends_the_reading, set_up),

@@ -5,7 +5,6 @@
 
 #include "base/hash.h"
 #include "model/cellblock.h"
-#include "read/scan/scanner.h"
 
 /* At most so many bytes, on the average, and so many rows are between two rows that begin stretches. */
 #define SPACING_BYTES	(48 * 1024)
@@ -15,7 +14,7 @@
 #define BYTES_MAX		(WC_STRETCH_BYTES_MAX / 4 * 3)
 
 /* So many rows are read at a time, or fewer, if a row that begins a stretch comes sooner: the stretch may end before the last of them. */
-#define BLOCK_ROWS		16
+#define BLOCK_ROWS		8
 
 /* At most so many stretches are read for one range. */
 #define STRETCHES_MAX	16
@@ -29,9 +28,25 @@ wc_rangefill_init(WcRangeFill *f, WcEngine *engine, WcRanges *ranges, const WcGe
 	*f = (WcRangeFill) {.engine = engine,.ranges = ranges,.cache = cache};
 }
 
+static void
+close_scan(WcRangeFill *f)
+{
+	if (f->scanner != NULL)
+		wc_scanner_close(f->scanner);
+	f->scanner = NULL;
+}
+
+void
+wc_rangefill_end(WcRangeFill *f)
+{
+	close_scan(f);
+	f->left = 0;
+}
+
 void
 wc_rangefill_free(WcRangeFill *f)
 {
+	wc_rangefill_end(f);
 	wc_buf_free(&f->shape);
 	wc_buf_free(&f->from);
 	wc_buf_free(&f->upto);
@@ -90,7 +105,9 @@ wc_rangefill_asked(WcRangeFill *f, uint32_t database, const WcScan *scan, const 
 	WcSlice		last = {0};
 	uint64_t	n;
 
-	f->left = 0;
+	if (f->scanner != NULL && wc_ranges_is_unwritten(f->ranges, f->table_id, f->epoch))
+		return;
+	wc_rangefill_end(f);
 	f->given_at = 0;
 	if (f->ranges == NULL || !wc_scan_has_shape(scan))
 		return;
@@ -202,32 +219,6 @@ note_rows(WcRangeFill *f, size_t block_at, size_t from)
 	return progress;
 }
 
-/* Reads the stretch's rows into `bytes` and `rows`, and its end.  False: it cannot be kept. */
-static bool
-read_rows(WcRangeFill *f, WcScanner *scanner)
-{
-	uint64_t	rows = f->spacing < BLOCK_ROWS ? f->spacing : BLOCK_ROWS;
-
-	for (;;)
-	{
-		size_t		at = f->bytes.len;
-		WcError		err;
-		WcStatus	status = wc_scanner_next(scanner, &f->bytes, WC_STRETCH_BYTES_MAX, rows, &err);
-		Progress	progress;
-
-		if ((status != WC_OK && status != WC_END) || f->bytes.failed)
-			return false;
-		progress = note_rows(f, at, at + 1);
-		if (progress != MORE)
-			return progress == ENDED;
-		if (status == WC_END)
-		{
-			wc_buf_reset(&f->end, WC_STRETCH_KEY_MAX);
-			return true;
-		}
-	}
-}
-
 /* Makes the rows, once they do not move any more, those of a stretch. */
 static bool
 keep(WcRangeFill *f)
@@ -247,19 +238,18 @@ keep(WcRangeFill *f)
 	return wc_ranges_add(f->ranges, f->table_id, wc_buf_slice(&f->shape), &stretch, wc_getcache_epoch(f->cache));
 }
 
-/* Reads rows behind those that were given, or from `from` on, up to the stretch's end.  If nothing is written to the table
- * meanwhile, which wc_ranges_add finds out, all of these rows are of one state. */
-static bool
-read_on(WcRangeFill *f)
+/* Opens the scan of the rows behind those that were given, or from `from` on.  If nothing is written to the table until the stretch is
+ * kept, which wc_ranges_add finds out, all of its rows are of one state. */
+static Progress
+open_scan(WcRangeFill *f)
 {
 	const WcReadPoint at = {.database = f->database,.ahead = PATIENCE};
 	const Row  *last = f->rows.len > 0 ? (const Row *) (f->rows.data + f->rows.len) - 1 : NULL;
 	WcRange		range = {.start = wc_buf_slice(&f->from),.start_inclusive = true};
-	WcScanner  *scanner;
 	WcScan		scan;
 	WcError		err;
-	bool		done;
 
+	f->given_at = 0;
 	if (last != NULL)
 		range = (WcRange) {.start = wc_slice(f->bytes.data + last->key_at, last->key_len)};
 	else
@@ -269,24 +259,39 @@ read_on(WcRangeFill *f)
 		f->valid_until_us = INT64_MAX;
 	}
 	if (wc_scan_decode(wc_buf_slice(&f->shape), &f->arena, &scan, &err) != WC_OK)
-		return false;
+		return FAILED;
 	scan.nranges = 1;
-	scan.ranges = &range;
-	if (wc_scanner_open(wc_engine_storage(f->engine), &scan, &at, &scanner, &err) != WC_OK)
-		return false;
-	done = read_rows(f, scanner);
-	if (f->valid_from_us < wc_scanner_valid_from_us(scanner))
-		f->valid_from_us = wc_scanner_valid_from_us(scanner);
-	if (f->valid_until_us > wc_scanner_valid_until_us(scanner))
-		f->valid_until_us = wc_scanner_valid_until_us(scanner);
-	wc_scanner_close(scanner);
-	f->given_at = 0;
-	return done;
+	scan.ranges = &range;		/* it is copied */
+	return wc_scanner_open(wc_engine_storage(f->engine), &scan, &at, &f->scanner, &err) == WC_OK ? MORE : FAILED;
 }
 
-/* Makes the stretch from `from` on.  False: it is not kept. */
-static bool
-make_stretch(WcRangeFill *f)
+/* Reads rows into `bytes` and `rows`, up to the stretch's end. */
+static Progress
+read_rows(WcRangeFill *f)
+{
+	size_t		at = f->bytes.len;
+	WcError		err;
+	WcStatus	status = wc_scanner_next(f->scanner, &f->bytes, WC_STRETCH_BYTES_MAX,
+										 f->spacing < BLOCK_ROWS ? f->spacing : BLOCK_ROWS, &err);
+	Progress	progress = (status == WC_OK || status == WC_END) && !f->bytes.failed ? note_rows(f, at, at + 1) : FAILED;
+
+	if (progress == MORE && status == WC_END)
+	{
+		wc_buf_reset(&f->end, WC_STRETCH_KEY_MAX);
+		progress = ENDED;
+	}
+	if (progress != ENDED)
+		return progress;
+	if (f->valid_from_us < wc_scanner_valid_from_us(f->scanner))
+		f->valid_from_us = wc_scanner_valid_from_us(f->scanner);
+	if (f->valid_until_us > wc_scanner_valid_until_us(f->scanner))
+		f->valid_until_us = wc_scanner_valid_until_us(f->scanner);
+	return ENDED;
+}
+
+/* Begins the stretch from `from` on with the rows that were given. */
+static Progress
+begin_stretch(WcRangeFill *f)
 {
 	Progress	progress = MORE;
 
@@ -298,7 +303,7 @@ make_stretch(WcRangeFill *f)
 		progress = note_rows(f, 0, f->given_at);
 	else
 		wc_buf_reset(&f->bytes, WC_STRETCH_BYTES_MAX);
-	return progress != FAILED && (progress == ENDED || read_on(f)) && keep(f);
+	return progress == MORE ? open_scan(f) : progress;
 }
 
 /* The next stretch begins at the key: those of the given rows that are before it are not used. */
@@ -334,10 +339,18 @@ void
 wc_rangefill_next(WcRangeFill *f)
 {
 	WcStorage  *storage = wc_engine_storage(f->engine);
-	bool		kept = wc_ranges_covers(f->ranges, f->table_id, wc_buf_slice(&f->shape), wc_buf_slice(&f->from),
-										storage->ops->now(storage), &f->end) || make_stretch(f);
+	bool		covered = f->scanner == NULL && wc_ranges_covers(f->ranges, f->table_id, wc_buf_slice(&f->shape),
+																 wc_buf_slice(&f->from), storage->ops->now(storage), &f->end);
+	Progress	progress = ENDED;
 
-	if (!kept || is_behind(f, wc_buf_slice(&f->end)))
+	if (f->scanner != NULL)
+		progress = read_rows(f);
+	else if (!covered)
+		progress = begin_stretch(f);
+	if (progress == MORE)
+		return;
+	close_scan(f);
+	if (progress == FAILED || !(covered || keep(f)) || is_behind(f, wc_buf_slice(&f->end)))
 	{
 		f->left = 0;
 		return;

@@ -2,7 +2,8 @@
  * rpc/lock/rangefill.h: keeps the rows of a range that a session has asked for, and rows behind them.
  *
  * Once a session's thread has sent the answer to a short range, it makes stretches (wire/shared/rangecache.h) of the answer's rows and
- * of those behind them, one stretch at a time, until the session's next request comes.  A stretch ends before a row whose key's hash
+ * of those behind them, some rows at a time, until the session's next request comes.  If a stretch is being read then, the thread goes
+ * on with it once it has answered that request.  A stretch ends before a row whose key's hash
  * says so: then the stretches of different ranges meet at the same keys.  rpc/README has the limits.
  */
 #ifndef WC_RPC_LOCK_RANGEFILL_H
@@ -10,6 +11,7 @@
 
 #include "engine/engine.h"
 #include "model/scan.h"
+#include "read/scan/scanner.h"
 #include "rpc/lock/ranges.h"
 #include "wire/shared/getcache.h"
 
@@ -25,6 +27,7 @@ typedef struct WcRangeFill
 	WcBuf		from;			/* where the next stretch begins */
 	WcBuf		upto;			/* up to this key rows are wanted; empty: up to the table's end */
 	uint64_t	spacing;		/* one of so many rows, a power of two, begins a stretch */
+	WcScanner  *scanner;		/* of a stretch that is being read; NULL: none is */
 	uint32_t	left;			/* stretches to make, at most; 0: nothing was asked for, or all has been done */
 	uint64_t	epoch;			/* these three are the answer's, while some of its rows have not been used */
 	int64_t		valid_from_us;
@@ -49,7 +52,7 @@ typedef struct WcRangeAnswer
 extern void wc_rangefill_init(WcRangeFill *fill, WcEngine *engine, WcRanges *ranges, const WcGetCache *cache);
 extern void wc_rangefill_free(WcRangeFill *fill);
 
-/* The thread has the answer to a Scan that is to be kept. */
+/* The thread has the answer to a Scan that is to be kept.  Nothing is noted while a stretch is being read that can be kept. */
 extern void wc_rangefill_asked(WcRangeFill *fill, uint32_t database, const WcScan *scan, const WcRangeAnswer *answer);
 
 static inline bool
@@ -58,7 +61,11 @@ wc_rangefill_left(const WcRangeFill *fill)
 	return fill->left > 0;
 }
 
-/* Makes the next stretch, and keeps it. */
+/* Reads some rows of a stretch, or keeps the stretch, if there are some left. */
 extern void wc_rangefill_next(WcRangeFill *fill);
+
+/* Gives up what is left.  To be called before the thread does anything but answer Scans, or sleeps: a stretch that is being read holds
+ * a snapshot. */
+extern void wc_rangefill_end(WcRangeFill *fill);
 
 #endif
