@@ -151,6 +151,19 @@ UPDATE mp_j SET m = m || '{"b": "1", "zz": "2"}' WHERE k > 60;
 SELECT k, m - 'b' - 'zz' = (SELECT h.m - 'b' - 'zz' FROM mp_made h WHERE h.k = j.k) AS rest, m -> 'zz' AS zz FROM mp_j j WHERE k > 60 ORDER BY k;
 DROP TABLE mp_made;
 
+-- members that are those of the row before, a part of them, more, or others; names of bytes in another order than jsonb's; empty names
+-- and values; a row without members
+DELETE FROM mp_j;
+CREATE TABLE mp_made AS
+SELECT n AS k, (SELECT jsonb_object_agg(q, CASE n % 3 WHEN 0 THEN '' ELSE q || n END) FROM unnest(names) q) AS m
+  FROM generate_series(1, 200) n, LATERAL (SELECT CASE n * 7 % 11
+       WHEN 0 THEN '{a,b,bb}'::text[] WHEN 1 THEN '{a,b,bb}' WHEN 2 THEN '{}' WHEN 3 THEN '{a,b,bb,c}' WHEN 4 THEN '{b,bb}' WHEN 5 THEN '{"",a}'
+       WHEN 6 THEN '{""}' WHEN 7 THEN '{a,b}' WHEN 8 THEN '{aé,ab,b}' WHEN 9 THEN '{a,b,cc}' ELSE '{a,b,cc,"cc "}' END AS names) x;
+INSERT INTO mp_j SELECT * FROM mp_made;
+SELECT count(*), count(j.m), count(*) FILTER (WHERE j.m::text = h.m::text) AS same,
+       count(*) FILTER (WHERE j.m IS DISTINCT FROM h.m) AS different FROM mp_j j JOIN mp_made h USING (k);
+DROP TABLE mp_made;
+
 DROP FOREIGN TABLE mp, mp_p, mp_h, mp_fake, mp_j;
 DROP SCHEMA mp_s CASCADE;
 DROP EXTENSION hstore;

@@ -182,6 +182,19 @@ add_to_hstore(WcMap *map, WcSlice key, WcSlice value)
 	map->values[map->nentries] = PointerGetDatum(cstring_to_text_with_len((const char *) value.data, (int) value.len));
 }
 
+/* Adds the cell if the last row had a member of its name at the same place: then it belongs to the map, and the name is text.  False: not
+ * added.  The cell without a qualifier may be the row marker, whatever it was in the last row. */
+static inline bool
+add_as_in_last_row(WcMap *map, const WcCell *cell)
+{
+	if (map->json == NULL || map->converts || cell->qualifier.len == 0 || !is_text(cell->value) ||
+		!wc_jsonobject_add_expected(map->json, (const char *) cell->qualifier.data, cell->qualifier.len,
+									(const char *) cell->value.data, cell->value.len))
+		return false;
+	map->nentries++;
+	return true;
+}
+
 void
 wc_map_leave_out(WcMap *map)
 {
@@ -194,7 +207,7 @@ wc_map_add(WcMap *map, const WcCell *cell, const WcCodecWhere *where)
 	WcSlice		key;
 	WcSlice		value;
 
-	if (cell->family != map->column->family || !belongs(map, cell))
+	if (cell->family != map->column->family || add_as_in_last_row(map, cell) || !belongs(map, cell))
 		return;
 	if (map->leaves_out && !(is_text(cell->qualifier) && (wc_map_is_empty_member(cell) || is_text(cell->value))))
 	{
