@@ -40,25 +40,35 @@ wc_words_take(WcSlice *s)
 	return word;
 }
 
+/* Whole words come first, in these two: a memcpy of a fixed length is one instruction. */
 static inline void
 wc_words_put(WcWord *at, WcSlice s)
 {
-	while (s.len > 0)
-		wc_word_put(at++, wc_words_take(&s));
+	uint64_t	word;
+
+	for (; s.len >= sizeof(word); s.data += sizeof(word), s.len -= sizeof(word))
+	{
+		memcpy(&word, s.data, sizeof(word));
+		wc_word_put(at++, word);
+	}
+	if (s.len > 0)
+		wc_word_put(at, wc_words_take(&s));
 }
 
 static inline void
 wc_words_get(const WcWord *at, uint8_t *to, size_t len)
 {
-	while (len > 0)
-	{
-		uint64_t	word = wc_word_get(at++);
-		size_t		n = len < sizeof(word) ? len : sizeof(word);
+	uint64_t	word;
 
-		memcpy(to, &word, n);
-		to += n;
-		len -= n;
+	for (; len >= sizeof(word); to += sizeof(word), len -= sizeof(word))
+	{
+		word = wc_word_get(at++);
+		memcpy(to, &word, sizeof(word));
 	}
+	if (len == 0)
+		return;
+	word = wc_word_get(at);
+	memcpy(to, &word, len);
 }
 
 /* Appends the bytes; false: out of memory. */
@@ -79,16 +89,23 @@ static inline int
 wc_words_cmp(const WcWord *at, size_t len, WcSlice s)
 {
 	size_t		left = len < s.len ? len : s.len;
+	const uint8_t *p = s.data;
+	uint64_t	word;
+	int			c;
 
-	for (const uint8_t *p = s.data; left > 0; p += sizeof(uint64_t), at++)
+	for (; left >= sizeof(word); p += sizeof(word), left -= sizeof(word))
 	{
-		size_t		n = left < sizeof(uint64_t) ? left : sizeof(uint64_t);
-		uint64_t	word = wc_word_get(at);
-		int			c = memcmp(&word, p, n);
-
+		word = wc_word_get(at++);
+		c = memcmp(&word, p, sizeof(word));
 		if (c != 0)
 			return c;
-		left -= n;
+	}
+	if (left > 0)
+	{
+		word = wc_word_get(at);
+		c = memcmp(&word, p, left);
+		if (c != 0)
+			return c;
 	}
 	return (len > s.len) - (len < s.len);
 }
