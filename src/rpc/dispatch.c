@@ -136,8 +136,6 @@ dispatch_answered(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcAn
 		*err = d->session.txn_error;
 		return err->status;
 	}
-	if (!is_of_scan(header->type))
-		wc_rangefill_end(&d->rangefill);
 	switch (header->type)
 	{
 		case WC_MSG_HELLO:
@@ -223,6 +221,10 @@ wc_dispatch(WcDispatch *d, const WcFrameReader *request, bool cancelled)
 				 header->length);
 		return false;
 	}
+	if (is_of_scan(header->type) || header->type == WC_MSG_CLOSE || header->type == WC_MSG_SNAPSHOT_RELEASE)
+		wc_rangefill_wait(&d->rangefill);
+	else
+		wc_rangefill_end(&d->rangefill);
 	if (dispatch_silent(d, header, body))
 	{
 		wc_session_show(&d->session);

@@ -151,10 +151,10 @@ $_->query_safe("BEGIN; INSERT INTO w SELECT i, repeat('z', 100) FROM generate_se
 stop_engine($node);
 my $planned = $session->query_safe("SET statement_timeout = '60s'; $plan");
 is(scalar(() = $planned =~ /Foreign Scan on p/g), 70, 'planning needs the engine the first time only');
-$session->query("SET statement_timeout = '300ms'; SELECT v FROM t WHERE k = 100002;");
+$session->query("SET statement_timeout = '300ms'; SELECT v FROM t WHERE k = 1002;");
 like($session->{stderr}, qr/canceling statement due to statement timeout/, 'statement_timeout stops a wait for a stopped engine');
 $session->{stderr} = '';
-foreach my $change ("UPDATE t SET v = 'lost' WHERE k = 100003", "UPDATE t SET v = v || 'lost' WHERE k = 100003", 'DELETE FROM t WHERE k = 100003')
+foreach my $change ("UPDATE t SET v = 'lost' WHERE k = 1003", "UPDATE t SET v = v || 'lost' WHERE k = 1003", 'DELETE FROM t WHERE k = 1003')
 {
 	$session->query("SET statement_timeout = '300ms'; BEGIN; $change;");
 	like($session->{stderr}, qr/canceling statement due to statement timeout/, "and one for a row's lock: $change");
@@ -184,7 +184,7 @@ is($large->query_safe('SELECT count(*) FROM w'), '0', 'and the session goes on, 
 eval { $_->quit } foreach $large, $larger;
 
 is($session->query_safe('SELECT length(v) FROM t WHERE k = 1'), '100', 'the engine goes on, and the session with it');
-is($node->safe_psql('postgres', "SET lock_timeout = '60s'; UPDATE t SET v = v WHERE k = 100003 RETURNING length(v)"), '100',
+is($node->safe_psql('postgres', "SET lock_timeout = '60s'; UPDATE t SET v = v WHERE k = 1003 RETURNING length(v)"), '100',
 	'a row that was waited for in vain is as it was, and free');
 is($session->query_safe('SELECT count(*), sum(k) FROM t'), '200000|20000100000', 'with all rows');
 $session->quit;

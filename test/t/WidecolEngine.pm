@@ -49,7 +49,8 @@ sub stop_engine
 	my $pid = kill_engine($node, 'STOP');
 	foreach (1 .. 1000 * $PostgreSQL::Test::Utils::timeout_default)
 	{
-		return $pid unless grep { thread_state($_) !~ /[TtXZ]/ } glob "/proc/$pid/task/*";
+		my @threads = glob "/proc/$pid/task/*";
+		return $pid if @threads && !grep { thread_state($_) !~ /[TtX]/ } @threads;
 		usleep(1_000);
 	}
 	die 'the engine does not stand still';

@@ -225,10 +225,11 @@ make_all(Place *p)
 {
 	int			n = 0;
 
-	while (wc_rangefill_left(&p->fill))
+	for (int i = 0; wc_rangefill_left(&p->fill); i++)
 	{
 		uint32_t	left = p->fill.left;
 
+		assert_true(i < 100000);
 		wc_rangefill_next(&p->fill);
 		n += p->fill.left < left;
 	}

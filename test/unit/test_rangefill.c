@@ -45,7 +45,8 @@ static void
 begin(Place *p, const Range *r)
 {
 	wc_rangefill_asked(&p->fill, KIT_DATABASE, &r->scan, given(p, answer_of(p, r)));
-	wc_rangefill_next(&p->fill);
+	for (int i = 0; i < 2; i++)
+		wc_rangefill_next(&p->fill);
 	assert_true(wc_rangefill_left(&p->fill));
 	assert_false(finds(p, r));
 }
@@ -90,6 +91,14 @@ a_stretch_that_is_being_read_can_be_given_up(void **state)
 	begin(p, &r);
 	assert_int_equal(make_all(p), 1);
 	assert_finds(p, &r);
+
+	/* after many requests */
+	begin(p, rows(p, &r, 600, 620));
+	for (int i = 0; i < 100; i++)
+		wc_rangefill_wait(&p->fill);
+	assert_true(wc_rangefill_left(&p->fill));
+	wc_rangefill_wait(&p->fill);
+	assert_false(wc_rangefill_left(&p->fill));
 
 	/* the session ends */
 	begin(p, rows(p, &r, 600, 620));

@@ -3,6 +3,8 @@
  */
 #include "rangefillkit.h"
 
+#include "rpc/dispatch.h"
+
 /* --- sessions --------------------------------------------------------------------- */
 
 /* What a backend sends that may share the answer; receives the answer. */
@@ -100,6 +102,71 @@ a_session_keeps_the_range_that_it_was_asked_for(void **state)
 	await_sessions(&site, 0);
 	wc_buf_free(&out);
 	site_close(&site);
+}
+
+/* The session's thread dispatches a request with this body, and has made the answer. */
+static void
+dispatch(WcDispatch *d, uint8_t type, uint8_t flags, const WcBuf *body)
+{
+	WcFrameReader request = {.header = {.length = (uint32_t) body->len,.type = type,.flags = flags},.body = *body};
+	WcFrameHeader header;
+
+	if (!wc_dispatch(d, &request, false))
+		return;
+	memcpy(&header, d->out.data, sizeof(header));
+	assert_int_not_equal(header.type, WC_MSG_ERROR);
+}
+
+/* A session asks for the range, and the first rows of a stretch are read. */
+static void
+dispatch_range(Place *p, WcDispatch *d, const Range *r)
+{
+	WcOpenMessage m = {.cid = 1000,.target = WC_BLOCK_MAX};
+	WcBuf		body = WC_BUF_INIT;
+
+	wc_message_open_encode(&body, &m, &r->scan);
+	dispatch(d, WC_MSG_OPEN, WC_FLAG_KEEP, &body);
+	wc_buf_free(&body);
+	for (int i = 0; i < 2; i++)
+		wc_rangefill_next(&d->rangefill);
+	assert_true(wc_rangefill_left(&d->rangefill));
+	assert_false(finds(p, r));
+}
+
+static void
+a_stretch_waits_for_requests_of_rows_only(void **state)
+{
+	Place	   *p = *state;
+	atomic_bool cancel = false;
+	uint64_t	number = 1;
+	WcBuf		none = WC_BUF_INIT;
+	WcBuf		body = WC_BUF_INIT;
+	WcDispatch	d;
+	Range		r;
+	Range		other;
+
+	load(p, 0, 1000, "1");
+	assert_ok(&p->kit, wc_dispatch_init(&d, p->kit.engine, NULL, p->epochs, NULL, &cancel, &p->kit.err));
+	d.session.database = KIT_DATABASE;
+
+	dispatch_range(p, &d, rows(p, &r, 200, 220));
+	dispatch(&d, WC_MSG_LIST_NAMESPACES, 0, &none);
+	assert_false(wc_rangefill_left(&d.rangefill));
+
+	dispatch_range(p, &d, &r);
+	wc_message_numbers_encode(&body, &number, 1);
+	dispatch(&d, WC_MSG_SNAPSHOT_RELEASE, 0, &body);
+	assert_true(wc_rangefill_left(&d.rangefill));
+	dispatch_range(p, &d, rows(p, &other, 600, 620));
+	while (wc_rangefill_left(&d.rangefill))
+		wc_rangefill_next(&d.rangefill);
+	assert_finds(p, &r);
+	assert_false(finds(p, &other));
+
+	/* the session ends */
+	dispatch_range(p, &d, &other);
+	wc_dispatch_free(&d);
+	wc_buf_free(&body);
 }
 
 /* A row that is too large for the cache of Gets is kept as a range; a small one is not. */
@@ -458,6 +525,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_session_keeps_the_range_that_it_was_asked_for),
+		cmocka_unit_test_setup(a_stretch_waits_for_requests_of_rows_only, set_up),
 		cmocka_unit_test(a_session_keeps_a_large_row),
 		cmocka_unit_test_setup(sessions_find_one_state_while_rows_are_written, set_up),
 		cmocka_unit_test_setup(random_histories, set_up),

@@ -12,6 +12,7 @@
 #include "mangle.h"
 #include "wire/message/frame.h"
 #include "wire/message/message.h"
+#include "wire/shared/words.h"
 
 #define RING 256
 
@@ -899,10 +900,58 @@ take_goes_and_comes(void **state)
 	wc_buf_free(&buf);
 }
 
+/* Bytes of any length go into words and come out, and compare as bytes do. */
+static void
+bytes_go_into_words(void **state)
+{
+	uint8_t		bytes[24];
+	uint8_t		other[24];
+	WcWord		words[4];
+	WcBuf		out = WC_BUF_INIT;
+
+	(void) state;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t) (200 + i * 7);
+	for (size_t len = 0; len <= sizeof(bytes); len++)
+	{
+		uint8_t		back[sizeof(bytes)] = {0};
+
+		for (size_t i = 0; i < 4; i++)
+			wc_word_put(words + i, UINT64_MAX);
+		wc_words_put(words, wc_slice(bytes, len));
+		assert_true(wc_word_get(words + WC_WORDS(len)) == UINT64_MAX || len == 0);
+		wc_words_get(words, back, len);
+		assert_memory_equal(back, bytes, len);
+		assert_true(len == sizeof(back) || back[len] == 0);
+		wc_buf_reset(&out, SIZE_MAX);
+		assert_true(wc_words_append(words, len, &out));
+		assert_true(wc_slice_eq(wc_buf_slice(&out), wc_slice(bytes, len)));
+		for (size_t n = 0; n <= sizeof(other); n++)
+		{
+			memcpy(other, bytes, sizeof(other));
+			for (size_t at = 0; at <= n; at++)
+			{
+				WcSlice		its = wc_slice(other, n);
+				int			c = wc_slice_cmp(wc_slice(bytes, len), its);
+				int			found = wc_words_cmp(words, len, its);
+
+				assert_true((c > 0) == (found > 0) && (c < 0) == (found < 0));
+				if (n == len)
+					assert_true(wc_words_are(words, its) == (c == 0));
+				memcpy(other, bytes, sizeof(other));
+				if (at < n)
+					other[at] = (uint8_t) (other[at] + (at % 2 == 0 ? 1 : 130));
+			}
+		}
+	}
+	wc_buf_free(&out);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_go_into_words),
 		cmocka_unit_test(frames_arrive_in_pieces_of_any_size),
 		cmocka_unit_test(several_frames_lie_in_the_ring_at_once),
 		cmocka_unit_test(a_payload_may_be_taken_away),

@@ -104,10 +104,14 @@ enlarged(WcJsonObject *o, void *p, Size size)
 static void
 append(WcJsonObject *o, Bytes *b, const char *data, Size len)
 {
+	if (len == 0)
+		return;
 	if (b->len + len > b->max)
 	{
-		b->max = Max(b->max * 2, Max(b->len + len, 1024));
-		b->data = enlarged(o, b->data, b->max);
+		Size		max = Max(b->max * 2, Max(b->len + len, 1024));
+
+		b->data = enlarged(o, b->data, max);
+		b->max = max;
 	}
 	memcpy(b->data + b->len, data, len);
 	b->len += (uint32) len;

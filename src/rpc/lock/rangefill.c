@@ -19,6 +19,9 @@
 /* At most so many stretches are read for one range. */
 #define STRETCHES_MAX	16
 
+/* A stretch that has not been read when so many further requests have come is given up, with its snapshot. */
+#define REQUESTS_MAX	100
+
 /* A stretch may take so many times WC_CANCEL_CELLS cells and rows to read: it has about half as many at most. */
 #define PATIENCE		8
 
@@ -41,6 +44,13 @@ wc_rangefill_end(WcRangeFill *f)
 {
 	close_scan(f);
 	f->left = 0;
+}
+
+void
+wc_rangefill_wait(WcRangeFill *f)
+{
+	if (f->scanner != NULL && ++f->requests > REQUESTS_MAX)
+		wc_rangefill_end(f);
 }
 
 void
@@ -262,6 +272,7 @@ open_scan(WcRangeFill *f)
 		return FAILED;
 	scan.nranges = 1;
 	scan.ranges = &range;		/* it is copied */
+	f->requests = 0;
 	return wc_scanner_open(wc_engine_storage(f->engine), &scan, &at, &f->scanner, &err) == WC_OK ? MORE : FAILED;
 }
 
@@ -349,6 +360,8 @@ wc_rangefill_next(WcRangeFill *f)
 		progress = begin_stretch(f);
 	if (progress == MORE)
 		return;
+	if (f->scanner != NULL)
+		f->given_at = 0;		/* rows behind the stretch are read again: with those that follow, in a newer state */
 	close_scan(f);
 	if (progress == FAILED || !(covered || keep(f)) || is_behind(f, wc_buf_slice(&f->end)))
 	{

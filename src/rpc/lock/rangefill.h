@@ -28,6 +28,7 @@ typedef struct WcRangeFill
 	WcBuf		upto;			/* up to this key rows are wanted; empty: up to the table's end */
 	uint64_t	spacing;		/* one of so many rows, a power of two, begins a stretch */
 	WcScanner  *scanner;		/* of a stretch that is being read; NULL: none is */
+	uint32_t	requests;		/* that have come since it was opened */
 	uint32_t	left;			/* stretches to make, at most; 0: nothing was asked for, or all has been done */
 	uint64_t	epoch;			/* these three are the answer's, while some of its rows have not been used */
 	int64_t		valid_from_us;
@@ -64,8 +65,10 @@ wc_rangefill_left(const WcRangeFill *fill)
 /* Reads some rows of a stretch, or keeps the stretch, if there are some left. */
 extern void wc_rangefill_next(WcRangeFill *fill);
 
-/* Gives up what is left.  To be called before the thread does anything but answer Scans, or sleeps: a stretch that is being read holds
- * a snapshot. */
+/* A request comes that asks for rows, or closes a Scan: a stretch that is being read waits, but not for many requests. */
+extern void wc_rangefill_wait(WcRangeFill *fill);
+
+/* Gives up what is left.  To be called before the thread does anything else, or sleeps: a stretch that is being read holds a snapshot. */
 extern void wc_rangefill_end(WcRangeFill *fill);
 
 #endif
