@@ -55,13 +55,13 @@ typedef struct Pair
 } Pair;
 
 static void
-pair_open(Pair *p, WcStore *store, WcSnapshot *snapshot, bool fill_cache, WcSlice lower, WcSlice upper)
+pair_open(Pair *p, WcStore *store, WcSnapshot *snapshot, bool fill_cache, bool reversed, WcSlice lower, WcSlice upper)
 {
-	WcSourceOptions options = {.snapshot = snapshot,.fill_cache = fill_cache};
+	WcSourceOptions options = {.snapshot = snapshot,.fill_cache = fill_cache,.reversed = reversed};
 
-	wc_storeiter_open(&p->iter, store, &options, false, lower, upper);
+	wc_storeiter_open(&p->iter, store, &options, false, false, lower, upper);
 	options.point = true;
-	wc_storeiter_open(&p->rocks, store, &options, false, lower, upper);
+	wc_storeiter_open(&p->rocks, store, &options, false, false, lower, upper);
 }
 
 static void
@@ -71,17 +71,19 @@ pair_close(Pair *p)
 	wc_storeiter_close(&p->rocks);
 }
 
-/* From a key on (empty: the first), at most so many steps. */
+/* From a key on (empty: the first; of a reversed scan the last), at most so many steps. */
 static void
 pair_walk(Pair *p, WcSlice from, int steps)
 {
-	wc_storeiter_seek(&p->iter, from);
-	wc_storeiter_seek(&p->rocks, from);
+	bool		reversed = p->iter.backward;
+
+	(reversed ? wc_storeiter_seek_backward : wc_storeiter_seek) (&p->iter, from);
+	(reversed ? wc_storeiter_seek_backward : wc_storeiter_seek) (&p->rocks, from);
 	assert_same(&p->iter, p->rocks.it);
 	for (int i = 0; i < steps && p->iter.valid; i++)
 	{
-		wc_storeiter_next(&p->iter);
-		wc_storeiter_next(&p->rocks);
+		(reversed ? wc_storeiter_prev : wc_storeiter_next) (&p->iter);
+		(reversed ? wc_storeiter_prev : wc_storeiter_next) (&p->rocks);
 		assert_same(&p->iter, p->rocks.it);
 	}
 }
@@ -97,7 +99,7 @@ compare(WcStore *store, WcSnapshot *snapshot)
 
 	random_key(&lower);
 	random_key(&upper);
-	pair_open(&pair, store, snapshot, below(8) > 0, wc_buf_slice(&lower), wc_buf_slice(&upper));
+	pair_open(&pair, store, snapshot, below(8) > 0, below(3) == 0, wc_buf_slice(&lower), wc_buf_slice(&upper));
 	for (uint32_t i = below(3) + 1; i > 0; i--)
 	{
 		random_key(&from);
@@ -137,7 +139,7 @@ check_chunks(Kit *kit)
 	WcSourceOptions options = {.snapshot = snapshot,.point = true};
 	WcStoreIter rocks;
 
-	wc_storeiter_open(&rocks, kit_store(kit, 1), &options, false, wc_slice(NULL, 0), wc_slice(NULL, 0));
+	wc_storeiter_open(&rocks, kit_store(kit, 1), &options, false, false, wc_slice(NULL, 0), wc_slice(NULL, 0));
 	for (uint32_t i = 0; i < cache->nchunks; i++)
 	{
 		const WcScanChunk *chunk = cache->chunks[i];
@@ -272,7 +274,7 @@ walk(WcStore *store, WcSnapshot *snapshot, const char *from, int steps)
 {
 	Pair		pair;
 
-	pair_open(&pair, store, snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
+	pair_open(&pair, store, snapshot, true, false, wc_slice(NULL, 0), wc_slice(NULL, 0));
 	pair_walk(&pair, kit_s(from), steps);
 	pair_close(&pair);
 }
@@ -305,6 +307,35 @@ cached(Kit *kit, const char *row)
 	wc_buf_free(&limit);
 	wc_snapshot_release(kit->engine, snapshot);
 	return n;
+}
+
+/* The same by a reversed scan. */
+static void
+a_reversed_scan_fills_the_cache(void **state)
+{
+	Kit			kit;
+	WcSnapshot *snapshot;
+	uint64_t	hits;
+
+	(void) state;
+	open_with_rows(&kit, 1 << 16);
+	for (int i = 0; i < 2; i++)
+	{
+		Pair		pair;
+
+		snapshot = wc_snapshot_take(kit.engine);
+		hits = wc_scancache_hits();
+		pair_open(&pair, kit_store(&kit, 1), snapshot, true, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
+		pair_walk(&pair, wc_slice(NULL, 0), ROWS * 4);
+		pair_close(&pair);
+		assert_int_equal(wc_scancache_hits() - hits, i);
+		wc_snapshot_release(kit.engine, snapshot);
+	}
+	assert_int_equal(cached(&kit, "r1"), ROWS);
+	hits = wc_scancache_hits();
+	scan_now(&kit);
+	assert_int_equal(wc_scancache_hits() - hits, 1);
+	kit_close(&kit);
 }
 
 static void
@@ -487,7 +518,7 @@ parts_of_scans_meet(void **state)
 		walk(kit_store(&kit, 1), snapshot, froms[i], steps[i]);
 	}
 	hits = wc_scancache_hits();
-	pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
+	pair_open(&pair, kit_store(&kit, 1), snapshot, true, false, wc_slice(NULL, 0), wc_slice(NULL, 0));
 	wc_storeiter_seek(&pair.iter, wc_slice(NULL, 0));
 	for (int i = 0; i < ROWS; i++)
 	{
@@ -514,7 +545,7 @@ a_short_scan_leaves_a_chunk(void **state)
 	snapshot = wc_snapshot_take(kit.engine);
 	for (int round = 0; round < 2; round++)
 	{
-		pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
+		pair_open(&pair, kit_store(&kit, 1), snapshot, true, false, wc_slice(NULL, 0), wc_slice(NULL, 0));
 		pair_walk(&pair, kit_s("r100"), 1);
 		assert_true((pair.iter.it == NULL) == (round > 0));
 		pair_close(&pair);
@@ -530,7 +561,7 @@ a_short_scan_leaves_a_chunk(void **state)
 	}
 	walk(kit_store(&kit, 1), snapshot, kit_key(ROWS - 2), 0);
 	assert_int_equal(cached(&kit, "zz"), 2);
-	pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), kit_s("r203"));
+	pair_open(&pair, kit_store(&kit, 1), snapshot, true, false, wc_slice(NULL, 0), kit_s("r203"));
 	pair_walk(&pair, kit_s("r200"), 0);
 	pair_close(&pair);
 	assert_int_equal(cached(&kit, "r200"), 0);
@@ -562,7 +593,7 @@ a_long_scan_joins_small_chunks(void **state)
 	walk(kit_store(&kit, 1), snapshot, "r000", (int) cached(&kit, "r000"));
 	assert_int_equal(cache->nchunks, small);
 
-	pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
+	pair_open(&pair, kit_store(&kit, 1), snapshot, true, false, wc_slice(NULL, 0), wc_slice(NULL, 0));
 	pair_walk(&pair, kit_s("r000"), 60);
 	put_rows(&kit, 20, 21, "", "other");
 	while (pair.iter.valid)
@@ -597,7 +628,7 @@ a_scan_leaves_its_chunk_later(void **state)
 	open_with_rows(&kit, 4000);
 	snapshot = wc_snapshot_take(kit.engine);
 	walk(kit_store(&kit, 1), snapshot, "r100", 1);
-	pair_open(&pair, kit_store(&kit, 1), snapshot, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
+	pair_open(&pair, kit_store(&kit, 1), snapshot, true, false, wc_slice(NULL, 0), wc_slice(NULL, 0));
 	pair_walk(&pair, kit_s("r100"), 1);
 	assert_null(pair.iter.it);
 	wc_snapshot_release(kit.engine, snapshot);
@@ -765,6 +796,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_scan_fills_the_cache),
+		cmocka_unit_test(a_reversed_scan_fills_the_cache),
 		cmocka_unit_test(a_commit_of_many_rows_renews_chunks),
 		cmocka_unit_test(rows_without_cells_leave_renewed_chunks),
 		cmocka_unit_test(a_commit_that_fails_renews_nothing),

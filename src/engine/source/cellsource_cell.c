@@ -456,7 +456,7 @@ wc_cellsource_cell(WcStore *store, const WcSourceOptions *options, WcCellSource 
 	}
 	/* The prefix that filters are made of is the row, with "row"; so only a
 	 * single row may be looked for with their help. */
-	wc_storeiter_open(&s->iter, store, options, options->point && store->built_filter == WC_BLOOM_ROW, wc_buf_slice(&s->lower),
+	wc_storeiter_open(&s->iter, store, options, options->point && store->built_filter == WC_BLOOM_ROW, true, wc_buf_slice(&s->lower),
 					  wc_buf_slice(&s->upper));
 	*src = &s->base;
 	return WC_OK;

@@ -193,7 +193,7 @@ wc_cellsource_packed(WcStore *store, const WcSourceOptions *options, WcCellSourc
 		packed_close(&p->base);
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
 	}
-	wc_storeiter_open(&p->iter, store, options, false, wc_buf_slice(&p->lower), wc_buf_slice(&p->upper));
+	wc_storeiter_open(&p->iter, store, options, false, false, wc_buf_slice(&p->lower), wc_buf_slice(&p->upper));
 	*src = &p->base;
 	return WC_OK;
 }

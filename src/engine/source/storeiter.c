@@ -33,7 +33,7 @@ give_back_snapshot(WcStoreIter *s)
 }
 
 void
-wc_storeiter_open(WcStoreIter *s, WcStore *store, const WcSourceOptions *options, bool prefix, WcSlice lower, WcSlice upper)
+wc_storeiter_open(WcStoreIter *s, WcStore *store, const WcSourceOptions *options, bool prefix, bool turns, WcSlice lower, WcSlice upper)
 {
 	memset(s, 0, sizeof(*s));
 	s->store = store;
@@ -43,7 +43,8 @@ wc_storeiter_open(WcStoreIter *s, WcStore *store, const WcSourceOptions *options
 	s->fill_cache = options->fill_cache;
 	s->brief = options->brief;
 	s->copy = (WcScanCopy) WC_SCAN_COPY_INIT;
-	s->cached = !options->point && options->snapshot != NULL && !options->reversed && !options->brief;
+	s->cached = !options->point && options->snapshot != NULL && !(options->reversed && turns) && !options->brief;
+	s->backward = options->reversed;
 	if (!s->cached)
 	{
 		make_iterator(s, options->snapshot);
@@ -216,14 +217,20 @@ take(WcStoreIter *s)
 	}
 }
 
+/* Makes RocksDB's iterator, if that was not needed before. */
+static void
+need_iterator(WcStoreIter *s)
+{
+	if (s->it != NULL)
+		return;
+	make_iterator(s, s->snapshot);
+	give_back_snapshot(s);
+}
+
 static void
 seek_rocks(WcStoreIter *s, WcSlice key)
 {
-	if (s->it == NULL)
-	{
-		make_iterator(s, s->snapshot);
-		give_back_snapshot(s);
-	}
+	need_iterator(s);
 	if (key.len == 0)
 		wc_rocks_iter_seek_to_first(s->it);
 	else
@@ -317,10 +324,221 @@ complete_copy(WcStoreIter *s)
 	}
 }
 
+/* --- backward, with chunks ----------------------------------------------------------- */
+
+static void
+set(WcStoreIter *s, WcBuf *buf, WcSlice bytes)
+{
+	wc_buf_reset(buf, SIZE_MAX);
+	wc_buf_append_slice(buf, bytes);
+	s->failed |= buf->failed;
+}
+
+/* Adds the copied key-values as a chunk that begins at `start`. */
+static void
+end_copy_back(WcStoreIter *s, WcSlice start, bool small)
+{
+	WcSlice		end = wc_buf_slice(&s->until);
+
+	if (s->copying)
+	{
+		wc_scancopy_turn(&s->copy, start);
+		s->copies = wc_scancache_add(&s->store->scancache, &s->copy, end.len > 0 ? &end : NULL, small, &s->shown);
+	}
+	s->copying = false;
+}
+
+/* The scan leaves the key down to which it has copied. */
+static void
+break_off_back(WcStoreIter *s)
+{
+	end_copy_back(s, s->key, false);
+}
+
+/* Enters the chunk at the last of its key-values that is before s->before. */
+static void
+enter_back(WcStoreIter *s, WcScanChunk *chunk)
+{
+	WcScanChunk *last = s->chunk;
+	WcSlice		before = wc_buf_slice(&s->before);
+
+	s->chunk = chunk;
+	s->at = before.len > 0 ? wc_scanchunk_count_before(chunk, before) : chunk->n;
+	s->first = wc_slice_cmp(chunk->start, s->lower) < 0 ? wc_scanchunk_count_before(chunk, s->lower) : 0;
+	s->valid = s->at > s->first;
+	if (s->valid)
+		wc_scanchunk_entry(chunk, --s->at, &s->key, &s->value);
+	wc_scanchunk_unref(last);
+}
+
+/* Are there no wanted keys before those of the chunk? */
+static inline bool
+is_first(const WcStoreIter *s)
+{
+	return wc_slice_cmp(s->chunk->start, s->lower) <= 0;
+}
+
+/* No chunk has the keys before s->before: begins to copy what RocksDB's iterator returns, if chunks are made. */
+static void
+begin_copy_back(WcStoreIter *s)
+{
+	s->anew = false;
+	s->copying = s->copies && wc_scancache_takes(&s->store->scancache, &s->shown);
+	if (!s->copying)
+		return;
+	wc_scancopy_begin(&s->copy, &s->store->scancache, wc_slice(NULL, 0));
+	set(s, &s->until, wc_buf_slice(&s->before));
+}
+
+/* Copies the present key-value, into the next chunk if this one is full.  One that is too large for a chunk is left out, and the next
+ * one begins anew. */
+static void
+copy_back(WcStoreIter *s)
+{
+	if (s->anew)
+		begin_copy_back(s);
+	if (!s->copying || wc_scancopy_take(&s->copy, s->key, s->value))
+		return;
+	if (s->copy.n > 0)
+	{
+		set(s, &s->before, wc_scancopy_last(&s->copy));
+		end_copy_back(s, wc_buf_slice(&s->before), false);
+		begin_copy_back(s);
+		if (!s->copying || wc_scancopy_take(&s->copy, s->key, s->value))
+			return;
+	}
+	set(s, &s->before, s->key);
+	s->copying = false;
+	s->anew = true;
+}
+
+/* RocksDB's iterator has made a step back.  False: it has come to the chunk that ends at s->before. */
+static bool
+take_back(WcStoreIter *s)
+{
+	WcSlice		limit = wc_buf_slice(&s->limit);
+	char	   *error = NULL;
+
+	if (!s->valid)
+	{
+		bool		fills = limit.len > 0 && wc_slice_cmp(limit, s->lower) > 0;
+
+		rocksdb_iter_get_error(s->it, &error);
+		if (error == NULL)
+			end_copy_back(s, fills ? limit : s->lower, fills || s->lower.len == 0);
+		rocksdb_free(error);
+		s->copying = false;
+	}
+	else if (limit.len > 0 && wc_slice_cmp(s->key, limit) < 0)
+	{
+		end_copy_back(s, limit, true);
+		set(s, &s->before, limit);
+		return false;
+	}
+	else
+		copy_back(s);
+	return true;
+}
+
+/* To the last key before s->before. */
+static void
+seek_rocks_back(WcStoreIter *s)
+{
+	WcSlice		before = wc_buf_slice(&s->before);
+
+	need_iterator(s);
+	if (before.len == 0)
+		wc_rocks_iter_seek_to_last(s->it);
+	else
+		wc_rocks_iter_seek_for_prev(s->it, (const char *) before.data, before.len);
+	load(s);
+	if (s->valid && before.len > 0 && wc_slice_eq(s->key, before))
+	{
+		wc_rocks_iter_prev(s->it);
+		load(s);
+	}
+}
+
+/* To the last key before s->before. */
+static void
+go_back(WcStoreIter *s)
+{
+	do
+	{
+		WcSlice		before = wc_buf_slice(&s->before);
+		WcScanChunk *chunk = NULL;
+
+		s->valid = false;
+		if (s->failed || (before.len > 0 && wc_slice_cmp(before, s->lower) <= 0))
+			return;
+		chunk = wc_scancache_find_before(&s->store->scancache, before, &s->shown, &s->limit);
+		if (chunk != NULL)
+		{
+			enter_back(s, chunk);
+			if (s->valid || is_first(s))
+				return;
+			set(s, &s->before, chunk->start);
+			continue;
+		}
+		begin_copy_back(s);
+		seek_rocks_back(s);
+		wc_scanchunk_unref(s->chunk);	/* the key is RocksDB's */
+		s->chunk = NULL;
+		if (take_back(s))
+			return;
+	} while (true);
+}
+
+void
+wc_storeiter_seek_backward(WcStoreIter *s, WcSlice key)
+{
+	if (!s->cached)
+	{
+		if (key.len == 0)
+			wc_rocks_iter_seek_to_last(s->it);
+		else
+			wc_rocks_iter_seek_for_prev(s->it, (const char *) key.data, key.len);
+		load(s);
+		return;
+	}
+	set(s, &s->before, key);
+	if (key.len > 0)
+		wc_buf_append_u8(&s->before, 0);
+	if (s->upper.len > 0 && (key.len == 0 || wc_slice_cmp(wc_buf_slice(&s->before), s->upper) > 0))
+		set(s, &s->before, s->upper);
+	s->failed |= s->before.failed;
+	break_off_back(s);
+	go_back(s);
+}
+
+void
+wc_storeiter_leave_backward(WcStoreIter *s)
+{
+	if (s->chunk == NULL)
+	{
+		wc_rocks_iter_prev(s->it);
+		load(s);
+		if (s->cached && !take_back(s))
+			go_back(s);
+	}
+	else if (is_first(s))
+		s->valid = false;
+	else
+	{
+		set(s, &s->before, s->chunk->start);
+		go_back(s);
+	}
+}
+
+/* --- the end ------------------------------------------------------------------------- */
+
 void
 wc_storeiter_close(WcStoreIter *s)
 {
-	complete_copy(s);
+	if (s->backward)
+		break_off_back(s);
+	else
+		complete_copy(s);
 	if (s->run.n > 0)
 		wc_scanrun_end(&s->run, &s->store->scancache);
 	give_back_snapshot(s);
@@ -331,29 +549,14 @@ wc_storeiter_close(WcStoreIter *s)
 	wc_scanchunk_unref(s->chunk);
 	wc_scancopy_free(&s->copy);
 	wc_buf_free(&s->limit);
-}
-
-/* --- backward -------------------------------------------------------------------- */
-
-void
-wc_storeiter_seek_backward(WcStoreIter *s, WcSlice key)
-{
-	if (key.len == 0)
-		wc_rocks_iter_seek_to_last(s->it);
-	else
-		wc_rocks_iter_seek_for_prev(s->it, (const char *) key.data, key.len);
-	load(s);
-}
-
-void
-wc_storeiter_prev(WcStoreIter *s)
-{
-	wc_rocks_iter_prev(s->it);
-	load(s);
+	wc_buf_free(&s->before);
+	wc_buf_free(&s->until);
 }
 
 WcStatus
 wc_storeiter_status(const WcStoreIter *s, WcError *err)
 {
+	if (s->failed)
+		return wc_error(err, WC_NO_MEMORY, "out of memory for a scan");
 	return s->chunk != NULL || s->it == NULL ? WC_OK : wc_source_iter_status(s->store, s->it, err);
 }

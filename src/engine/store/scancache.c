@@ -197,6 +197,18 @@ wc_scancache_takes(const WcScanCache *c, const WcSnapshot *snapshot)
 		snapshot->last_ts >= atomic_load(&c->noted_ts);
 }
 
+/* Returns a reference to the chunk, if it is valid for the snapshot. */
+static WcScanChunk *
+use(WcScanChunk *chunk, const WcSnapshot *snapshot)
+{
+	if (!holds_for(chunk, snapshot))
+		return NULL;
+	atomic_fetch_add(&chunk->refs, 1);
+	atomic_store_explicit(&chunk->used_us, wc_clock_monotonic_us(), memory_order_relaxed);
+	hits++;
+	return chunk;
+}
+
 WcScanChunk *
 wc_scancache_find(WcScanCache *c, WcSlice key, const WcSnapshot *snapshot, WcBuf *limit)
 {
@@ -209,23 +221,38 @@ wc_scancache_find(WcScanCache *c, WcSlice key, const WcSnapshot *snapshot, WcBuf
 	pthread_mutex_lock(&c->mutex);
 	at = count_before(c, key);
 	if (at < c->nchunks && wc_slice_cmp(c->chunks[at]->start, key) <= 0)
-	{
-		chunk = c->chunks[at];
-		if (holds_for(chunk, snapshot))
-		{
-			atomic_fetch_add(&chunk->refs, 1);
-			atomic_store_explicit(&chunk->used_us, wc_clock_monotonic_us(), memory_order_relaxed);
-		}
-		else
-		{
-			chunk = NULL;
-			at++;
-		}
-	}
+		chunk = use(c->chunks[at++], snapshot);
 	if (chunk == NULL && at < c->nchunks)
 		wc_buf_append_slice(limit, c->chunks[at]->start);
 	pthread_mutex_unlock(&c->mutex);
-	hits += chunk != NULL;
+	return chunk;
+}
+
+/* The number of chunks that start before the key. */
+static uint32_t
+count_starts_before(const WcScanCache *c, WcSlice key) WC_REQUIRES(c->mutex)
+{
+	uint32_t	at = count_before(c, key);
+
+	return at + (at < c->nchunks && wc_slice_cmp(c->chunks[at]->start, key) < 0);
+}
+
+WcScanChunk *
+wc_scancache_find_before(WcScanCache *c, WcSlice key, const WcSnapshot *snapshot, WcBuf *limit)
+{
+	WcScanChunk *chunk = NULL;
+	uint32_t	at;
+
+	wc_buf_reset(limit, SIZE_MAX);
+	if (!atomic_load(&c->used))
+		return NULL;
+	pthread_mutex_lock(&c->mutex);
+	at = key.len > 0 ? count_starts_before(c, key) : c->nchunks;
+	if (at > 0 && (c->chunks[at - 1]->to_the_end || (key.len > 0 && wc_slice_cmp(c->chunks[at - 1]->end, key) >= 0)))
+		chunk = use(c->chunks[--at], snapshot);
+	if (chunk == NULL && at > 0)
+		wc_buf_append_slice(limit, c->chunks[at - 1]->end);
+	pthread_mutex_unlock(&c->mutex);
 	return chunk;
 }
 
@@ -297,6 +324,32 @@ wc_scancopy_take(WcScanCopy *copy, WcSlice key, WcSlice value)
 	copy->bytes.len += size;
 	copy->n++;
 	return true;
+}
+
+WcSlice
+wc_scancopy_last(const WcScanCopy *copy)
+{
+	const uint32_t *at = (const uint32_t *) copy->at.data;
+	const uint8_t *p = copy->bytes.data + at[copy->n - 1];
+	uint32_t	key_len;
+
+	memcpy(&key_len, p, sizeof(key_len));
+	return wc_slice(p + 2 * sizeof(uint32_t), key_len);
+}
+
+void
+wc_scancopy_turn(WcScanCopy *copy, WcSlice start)
+{
+	uint32_t   *at = (uint32_t *) copy->at.data;
+
+	for (uint32_t i = 0; i < copy->n / 2; i++)
+	{
+		uint32_t	other = at[copy->n - 1 - i];
+
+		at[copy->n - 1 - i] = at[i];
+		at[i] = other;
+	}
+	wc_buf_append_slice(&copy->start, start);
 }
 
 bool

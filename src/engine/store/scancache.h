@@ -123,6 +123,12 @@ extern bool wc_scancache_takes(const WcScanCache *cache, const WcSnapshot *snaps
  */
 extern WcScanChunk *wc_scancache_find(WcScanCache *cache, WcSlice key, const WcSnapshot *snapshot, WcBuf *limit);
 
+/*
+ * The same for the keys right before this one (empty: the last keys of the store): the chunk that has them, or would have them.
+ * NULL: there is none; then *limit is the end of the next chunk before the key, valid or not (empty: there is none).
+ */
+extern WcScanChunk *wc_scancache_find_before(WcScanCache *cache, WcSlice key, const WcSnapshot *snapshot, WcBuf *limit);
+
 /* Drops chunks that no scan has come to since this time (monotonic). */
 extern void wc_scancache_drop_idle(WcScanCache *cache, int64_t before_us);
 
@@ -150,6 +156,12 @@ extern void wc_scancopy_begin(WcScanCopy *copy, const WcScanCache *cache, WcSlic
 
 /* False: the key-value does not fit into the chunk, which is to end before it. */
 extern bool wc_scancopy_take(WcScanCopy *copy, WcSlice key, WcSlice value);
+
+/* The key that was taken last. */
+extern WcSlice wc_scancopy_last(const WcScanCopy *copy);
+
+/* The keys were taken in descending order: none of them is before start. */
+extern void wc_scancopy_turn(WcScanCopy *copy, WcSlice start);
 
 /* Does it have too few bytes for a chunk? */
 extern bool wc_scancopy_is_small(const WcScanCopy *copy);
