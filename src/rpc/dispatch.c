@@ -119,10 +119,21 @@ dispatch_silent(WcDispatch *d, const WcFrameHeader *header, WcSlice body)
 	}
 }
 
+/* Is the answer a block of rows? */
 static bool
 is_of_scan(uint8_t type)
 {
 	return type == WC_MSG_OPEN || type == WC_MSG_TAKE || type == WC_MSG_NEXT;
+}
+
+/* A request has come: the stretch that is being read waits, or is given up. */
+static void
+hold_stretch(WcDispatch *d, uint8_t type)
+{
+	if (is_of_scan(type) || type == WC_MSG_CLOSE || type == WC_MSG_SNAPSHOT_RELEASE)
+		wc_rangefill_wait(&d->rangefill);
+	else
+		wc_rangefill_end(&d->rangefill);
 }
 
 static WcStatus
@@ -214,6 +225,7 @@ wc_dispatch(WcDispatch *d, const WcFrameReader *request, bool cancelled)
 	WcError		err;
 	WcStatus	status;
 
+	hold_stretch(d, header->type);
 	if (request->dropped && header->type == WC_MSG_BATCH)
 	{
 		d->session.txn_failed = true;
@@ -221,10 +233,6 @@ wc_dispatch(WcDispatch *d, const WcFrameReader *request, bool cancelled)
 				 header->length);
 		return false;
 	}
-	if (is_of_scan(header->type) || header->type == WC_MSG_CLOSE || header->type == WC_MSG_SNAPSHOT_RELEASE)
-		wc_rangefill_wait(&d->rangefill);
-	else
-		wc_rangefill_end(&d->rangefill);
 	if (dispatch_silent(d, header, body))
 	{
 		wc_session_show(&d->session);

@@ -309,35 +309,6 @@ cached(Kit *kit, const char *row)
 	return n;
 }
 
-/* The same by a reversed scan. */
-static void
-a_reversed_scan_fills_the_cache(void **state)
-{
-	Kit			kit;
-	WcSnapshot *snapshot;
-	uint64_t	hits;
-
-	(void) state;
-	open_with_rows(&kit, 1 << 16);
-	for (int i = 0; i < 2; i++)
-	{
-		Pair		pair;
-
-		snapshot = wc_snapshot_take(kit.engine);
-		hits = wc_scancache_hits();
-		pair_open(&pair, kit_store(&kit, 1), snapshot, true, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
-		pair_walk(&pair, wc_slice(NULL, 0), ROWS * 4);
-		pair_close(&pair);
-		assert_int_equal(wc_scancache_hits() - hits, i);
-		wc_snapshot_release(kit.engine, snapshot);
-	}
-	assert_int_equal(cached(&kit, "r1"), ROWS);
-	hits = wc_scancache_hits();
-	scan_now(&kit);
-	assert_int_equal(wc_scancache_hits() - hits, 1);
-	kit_close(&kit);
-}
-
 static void
 fill(Kit *kit)
 {
@@ -376,6 +347,35 @@ a_scan_fills_the_cache(void **state)
 	kit_create_attrs(&kit, "u", &uncached);
 	fill(&kit);
 	assert_int_equal(cached(&kit, "r1"), 0);
+	kit_close(&kit);
+}
+
+/* A reversed scan of the whole store leaves it in memory, too, for scans in both directions. */
+static void
+a_reversed_scan_fills_the_cache(void **state)
+{
+	Kit			kit;
+	WcSnapshot *snapshot;
+	uint64_t	hits;
+
+	(void) state;
+	open_with_rows(&kit, 1 << 16);
+	for (int i = 0; i < 2; i++)
+	{
+		Pair		pair;
+
+		snapshot = wc_snapshot_take(kit.engine);
+		hits = wc_scancache_hits();
+		pair_open(&pair, kit_store(&kit, 1), snapshot, true, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
+		pair_walk(&pair, wc_slice(NULL, 0), ROWS * 4);
+		pair_close(&pair);
+		assert_int_equal(wc_scancache_hits() - hits, i);
+		wc_snapshot_release(kit.engine, snapshot);
+	}
+	assert_int_equal(cached(&kit, "r1"), ROWS);
+	hits = wc_scancache_hits();
+	scan_now(&kit);
+	assert_int_equal(wc_scancache_hits() - hits, 1);
 	kit_close(&kit);
 }
 
@@ -565,6 +565,59 @@ a_short_scan_leaves_a_chunk(void **state)
 	pair_walk(&pair, kit_s("r200"), 0);
 	pair_close(&pair);
 	assert_int_equal(cached(&kit, "r200"), 0);
+	wc_snapshot_release(kit.engine, snapshot);
+	kit_close(&kit);
+}
+
+/* The same backward: at most so many rows from this one, down to the bound (empty: to the first). */
+static void
+walk_back(Kit *kit, WcSnapshot *snapshot, const char *from, int steps, const char *lower)
+{
+	Pair		pair;
+
+	pair_open(&pair, kit_store(kit, 1), snapshot, true, true, kit_s(lower), wc_slice(NULL, 0));
+	pair_walk(&pair, kit_s(from), steps);
+	pair_close(&pair);
+}
+
+static void
+a_short_reversed_scan_leaves_a_chunk(void **state)
+{
+	WcSnapshot *snapshot;
+	Pair		pair;
+	Kit			kit;
+
+	(void) state;
+	open_with_rows(&kit, 4000);	/* the least chunk has 250 */
+	snapshot = wc_snapshot_take(kit.engine);
+	for (int round = 0; round < 2; round++)
+	{
+		pair_open(&pair, kit_store(&kit, 1), snapshot, true, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
+		pair_walk(&pair, kit_s("r200"), 1);
+		assert_true((pair.iter.it == NULL) == (round > 0));
+		pair_close(&pair);
+		assert_in_range(cached(&kit, "r200"), 4, 20);
+		assert_int_equal(kit_store(&kit, 1)->scancache.nchunks, 1);
+	}
+
+	/* down to the next chunk, to the first row of the store, and to a bound, behind which nothing is read */
+	for (int i = 201; i <= 203; i++)
+	{
+		walk_back(&kit, snapshot, kit_key(i), 0, "");
+		assert_int_equal(cached(&kit, kit_key(i)), 1);
+	}
+	walk_back(&kit, snapshot, kit_key(1), 0, "");
+	assert_int_equal(cached(&kit, "a"), 2);
+	walk_back(&kit, snapshot, kit_key(103), 0, "r100");
+	assert_int_equal(cached(&kit, "r102"), 0);
+
+	/* no memory is left for a key: the scan fails, and does not end as if there were no more rows */
+	pair_open(&pair, kit_store(&kit, 1), snapshot, true, true, wc_slice(NULL, 0), wc_slice(NULL, 0));
+	pair.iter.failed = true;
+	wc_storeiter_seek_backward(&pair.iter, kit_s("r050"));
+	assert_false(pair.iter.valid);
+	assert_int_equal(wc_storeiter_status(&pair.iter, &kit.err), WC_NO_MEMORY);
+	pair_close(&pair);
 	wc_snapshot_release(kit.engine, snapshot);
 	kit_close(&kit);
 }
@@ -803,6 +856,7 @@ main(void)
 		cmocka_unit_test(renewed_chunks_take_no_more_memory),
 		cmocka_unit_test(parts_of_scans_meet),
 		cmocka_unit_test(a_short_scan_leaves_a_chunk),
+		cmocka_unit_test(a_short_reversed_scan_leaves_a_chunk),
 		cmocka_unit_test(a_long_scan_joins_small_chunks),
 		cmocka_unit_test(a_scan_leaves_its_chunk_later),
 		cmocka_unit_test(upkeep_drops_idle_chunks),

@@ -348,13 +348,6 @@ end_copy_back(WcStoreIter *s, WcSlice start, bool small)
 	s->copying = false;
 }
 
-/* The scan leaves the key down to which it has copied. */
-static void
-break_off_back(WcStoreIter *s)
-{
-	end_copy_back(s, s->key, false);
-}
-
 /* Enters the chunk at the last of its key-values that is before s->before. */
 static void
 enter_back(WcStoreIter *s, WcScanChunk *chunk)
@@ -440,7 +433,7 @@ take_back(WcStoreIter *s)
 	return true;
 }
 
-/* To the last key before s->before. */
+/* Moves RocksDB's iterator to the last key before s->before. */
 static void
 seek_rocks_back(WcStoreIter *s)
 {
@@ -459,14 +452,14 @@ seek_rocks_back(WcStoreIter *s)
 	}
 }
 
-/* To the last key before s->before. */
+/* To the last key before s->before, in a chunk or with RocksDB's iterator. */
 static void
 go_back(WcStoreIter *s)
 {
-	do
+	for (;;)
 	{
 		WcSlice		before = wc_buf_slice(&s->before);
-		WcScanChunk *chunk = NULL;
+		WcScanChunk *chunk;
 
 		s->valid = false;
 		if (s->failed || (before.len > 0 && wc_slice_cmp(before, s->lower) <= 0))
@@ -486,7 +479,7 @@ go_back(WcStoreIter *s)
 		s->chunk = NULL;
 		if (take_back(s))
 			return;
-	} while (true);
+	}
 }
 
 void
@@ -507,7 +500,7 @@ wc_storeiter_seek_backward(WcStoreIter *s, WcSlice key)
 	if (s->upper.len > 0 && (key.len == 0 || wc_slice_cmp(wc_buf_slice(&s->before), s->upper) > 0))
 		set(s, &s->before, s->upper);
 	s->failed |= s->before.failed;
-	break_off_back(s);
+	end_copy_back(s, s->key, false);	/* the copy has come down to this key */
 	go_back(s);
 }
 
@@ -530,13 +523,26 @@ wc_storeiter_leave_backward(WcStoreIter *s)
 	}
 }
 
+/* As complete_copy, towards the first key. */
+static void
+complete_copy_back(WcStoreIter *s)
+{
+	while (s->copying && wc_scancopy_is_small(&s->copy))
+	{
+		wc_rocks_iter_prev(s->it);
+		load(s);
+		(void) take_back(s);
+	}
+	end_copy_back(s, s->key, false);
+}
+
 /* --- the end ------------------------------------------------------------------------- */
 
 void
 wc_storeiter_close(WcStoreIter *s)
 {
 	if (s->backward)
-		break_off_back(s);
+		complete_copy_back(s);
 	else
 		complete_copy(s);
 	if (s->run.n > 0)

@@ -3,8 +3,8 @@
  *
  * Once a session's thread has sent the answer to a short range, it makes stretches (wire/shared/rangecache.h) of the answer's rows and
  * of those behind them, some rows at a time, until the session's next request comes.  If a stretch is being read then, the thread goes
- * on with it once it has answered that request.  A stretch ends before a row whose key's hash
- * says so: then the stretches of different ranges meet at the same keys.  rpc/README has the limits.
+ * on with it once it has answered that request.  A stretch ends before a row whose key's hash says so: then the stretches of different
+ * ranges meet at the same keys.  rpc/README has the limits.
  */
 #ifndef WC_RPC_LOCK_RANGEFILL_H
 #define WC_RPC_LOCK_RANGEFILL_H
@@ -30,7 +30,7 @@ typedef struct WcRangeFill
 	WcScanner  *scanner;		/* of a stretch that is being read; NULL: none is */
 	uint32_t	requests;		/* that have come since it was opened */
 	uint32_t	left;			/* stretches to make, at most; 0: nothing was asked for, or all has been done */
-	uint64_t	epoch;			/* these three are the answer's, while some of its rows have not been used */
+	uint64_t	epoch;			/* these three are the stretch's that is being made; or the answer's, while rows of it are left */
 	int64_t		valid_from_us;
 	int64_t		valid_until_us;
 	size_t		given_at;		/* the next of these rows, in bytes; 0: all have been used */
@@ -53,7 +53,8 @@ typedef struct WcRangeAnswer
 extern void wc_rangefill_init(WcRangeFill *fill, WcEngine *engine, WcRanges *ranges, const WcGetCache *cache);
 extern void wc_rangefill_free(WcRangeFill *fill);
 
-/* The thread has the answer to a Scan that is to be kept.  Nothing is noted while a stretch is being read that can be kept. */
+/* The session's thread has made the answer to a Scan that is to be kept.  If it is reading a stretch that can still be kept, the answer
+ * is not used: its range is kept when the session asks for it again. */
 extern void wc_rangefill_asked(WcRangeFill *fill, uint32_t database, const WcScan *scan, const WcRangeAnswer *answer);
 
 static inline bool
@@ -62,13 +63,15 @@ wc_rangefill_left(const WcRangeFill *fill)
 	return fill->left > 0;
 }
 
-/* Reads some rows of a stretch, or keeps the stretch, if there are some left. */
+/* Makes one step of what is left: begins a stretch, or reads some of its rows, and keeps it once all are read. */
 extern void wc_rangefill_next(WcRangeFill *fill);
 
-/* A request comes that asks for rows, or closes a Scan: a stretch that is being read waits, but not for many requests. */
+/* To be called when a request has come after which the thread goes on with the stretch that it is reading.  The stretch is given up
+ * if it has waited for many requests. */
 extern void wc_rangefill_wait(WcRangeFill *fill);
 
-/* Gives up what is left.  To be called before the thread does anything else, or sleeps: a stretch that is being read holds a snapshot. */
+/* Gives up what is left, and closes the scanner, which holds a snapshot.  To be called before the thread carries out any other request,
+ * and before it sleeps. */
 extern void wc_rangefill_end(WcRangeFill *fill);
 
 #endif
