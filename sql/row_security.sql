@@ -182,6 +182,22 @@ SELECT * FROM doc_cells_seen ORDER BY 1;
 RESET ROLE;
 DROP FOREIGN TABLE doc_cells CASCADE;
 
+-- the conditions of a view run once for each row, whatever the statement does with it
+CREATE FOREIGN TABLE turns (id int OPTIONS (rowkey '1'), n int) SERVER widecol;
+INSERT INTO turns SELECT i, i FROM generate_series(1, 4) i;
+CREATE TABLE turned (id int);
+INSERT INTO turned VALUES (2), (3), (4);
+CREATE VIEW turns_seen WITH (security_barrier) AS SELECT * FROM turns WHERE seen(id) AND n % 2 = 0;
+UPDATE turns_seen SET n = n + 2;
+UPDATE turns_seen SET n = 10 WHERE id < 3;
+UPDATE turns_seen t SET n = t.n + 2 FROM turned o WHERE o.id = t.id AND o.id > 3;
+SELECT * FROM turns_seen WHERE id > 1 FOR UPDATE;
+SELECT n FROM turns_seen WHERE id = 2 FOR SHARE;
+WITH changed AS (UPDATE turns_seen SET n = n + 2 WHERE id = 4 RETURNING n) SELECT n, (SELECT count(*) FROM turns_seen WHERE id < 3) FROM changed;
+DELETE FROM turns_seen WHERE id IN (1, 2);
+SELECT * FROM turns;
+DROP FOREIGN TABLE turns CASCADE;
+
 -- --- columns ----------------------------------------------------------------------
 
 GRANT SELECT (id, owner), UPDATE (n), INSERT (id, n) ON notes_2 TO regress_widecol_bob;
@@ -207,4 +223,4 @@ DROP OWNED BY regress_widecol_ann, regress_widecol_bob;
 DROP ROLE regress_widecol_ann, regress_widecol_bob;
 SET client_min_messages = error;
 DROP SCHEMA rows CASCADE;
-SELECT widecol.drop_table('notes_1'), widecol.drop_table('notes_2'), widecol.drop_table('docs_1'), widecol.drop_table('long_docs'), widecol.drop_table('odd_rates');
+SELECT widecol.drop_table('notes_1'), widecol.drop_table('notes_2'), widecol.drop_table('docs_1'), widecol.drop_table('long_docs'), widecol.drop_table('odd_rates'), widecol.drop_table('turns');

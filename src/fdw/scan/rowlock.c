@@ -189,13 +189,14 @@ struct WcScanLock
 	WcRowLocker locker;
 	bool		ahead;
 	ExprState  *conditions;		/* the node's own, which the executor does not test; NULL: none */
+	ExprState  *whole;			/* these and the gate's, for a row that has changed; NULL: none */
 	WcRowLock	locks[AHEAD_MAX];	/* locks of the next rows, in their order */
 	int			nlocks;
 	int			next;
 };
 
 WcScanLock *
-wc_scan_lock_create(ForeignScanState *node, WcRelation *wrel, WcRowLockMode mode)
+wc_scan_lock_create(ForeignScanState *node, WcRelation *wrel, WcRowLockMode mode, ExprState *whole)
 {
 	EState	   *estate = node->ss.ps.state;
 	WcScanLock *lock;
@@ -207,8 +208,9 @@ wc_scan_lock_create(ForeignScanState *node, WcRelation *wrel, WcRowLockMode mode
 
 	/* A row is locked when it satisfies the conditions.  The executor would test them after that, and thus twice. */
 	lock->conditions = node->ss.ps.qual;
+	lock->whole = whole;
 	node->ss.ps.qual = NULL;
-	lock->ahead = lock->conditions == NULL && wrel->layout == WC_LAYOUT_ROW;
+	lock->ahead = whole == NULL && wrel->layout == WC_LAYOUT_ROW;
 
 	/* the conditions may use it, and the executor sets it in rows that the scan has returned */
 	node->ss.ss_ScanTupleSlot->tts_tableOid = RelationGetRelid(node->ss.ss_currentRelation);
@@ -271,9 +273,9 @@ satisfies(ForeignScanState *node, ExprState *conditions, TupleTableSlot *slot)
 
 /* As the executor does, which counts the rows that do not satisfy them. */
 static bool
-satisfies_own(ForeignScanState *node, const WcScanLock *lock, TupleTableSlot *slot)
+satisfies_own(ForeignScanState *node, ExprState *conditions, TupleTableSlot *slot)
 {
-	if (satisfies(node, lock->conditions, slot))
+	if (satisfies(node, conditions, slot))
 		return true;
 	InstrCountFiltered1(node, 1);
 	return false;
@@ -288,7 +290,7 @@ wc_scan_lock_row(WcScanLock *lock, ForeignScanState *node, bool sure, const WcRe
 	bool	   *isnull;
 	WcRowId		id;
 
-	if (!satisfies_own(node, lock, slot))
+	if (!satisfies_own(node, lock->conditions, slot))
 		return false;
 	values = palloc((sizeof(Datum) + sizeof(bool)) * natts);
 	isnull = (bool *) (values + natts);
@@ -302,7 +304,7 @@ wc_scan_lock_row(WcScanLock *lock, ForeignScanState *node, bool sure, const WcRe
 			memcpy(slot->tts_values, values, natts * sizeof(Datum));
 			memcpy(slot->tts_isnull, isnull, natts * sizeof(bool));
 			ExecStoreVirtualTuple(slot);
-			return satisfies(node, node->fdw_recheck_quals, slot) && satisfies_own(node, lock, slot);
+			return satisfies(node, node->fdw_recheck_quals, slot) && satisfies_own(node, lock->whole, slot);
 		case WC_ROW_GONE:
 		case WC_ROW_SKIPPED:
 			break;
@@ -384,7 +386,7 @@ wc_scan_mark_create(ForeignScanState *node, WcRelation *wrel)
 	mark->alone = is_alone(estate);
 	mark->tids = wc_tidlog_create();
 	mark->takes = mark->alone && mark->locker.mode >= WC_LOCK_SHARE && mark->locker.wait_policy == LockWaitBlock &&
-		node->ss.ps.qual == NULL && wrel->layout == WC_LAYOUT_ROW && wc_client_takes(wrel->desc);
+		node->ss.ps.plan->qual == NIL && wrel->layout == WC_LAYOUT_ROW && wc_client_takes(wrel->desc);
 	wc_buf_init(&mark->id, 0);
 	wc_buf_init(&mark->taken, 0);
 	mark->callback.func = free_id;

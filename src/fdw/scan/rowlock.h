@@ -55,8 +55,11 @@ extern WcLockOutcome wc_rowlocker_look(WcRowLocker *locker, const WcRowLock *loc
 
 typedef struct WcScanLock WcScanLock;
 
-/* NULL in EvalPlanQual, which locks nothing.  Else the scan tests the node's conditions itself, and the executor does not. */
-extern WcScanLock *wc_scan_lock_create(ForeignScanState *node, WcRelation *wrel, WcRowLockMode mode);
+/*
+ * NULL in EvalPlanQual, which locks nothing.  Else the scan tests the node's conditions itself, and the executor does not.  whole: these,
+ * and those that the scan's gate evaluates (scangate.h).
+ */
+extern WcScanLock *wc_scan_lock_create(ForeignScanState *node, WcRelation *wrel, WcRowLockMode mode, ExprState *whole);
 
 /* Does a scan of this statement lock the rows of this range table entry? */
 extern bool wc_scan_locks(const EState *estate, Index rti);

@@ -121,7 +121,8 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 	{
 		state->mark = wc_scan_mark_create(node, state->resources.wrel);
 		if (state->plan.lock_mode != 0)
-			state->lock = wc_scan_lock_create(node, state->resources.wrel, (WcRowLockMode) state->plan.lock_mode);
+			state->lock = wc_scan_lock_create(node, state->resources.wrel, (WcRowLockMode) state->plan.lock_mode,
+										   wc_scangate_whole_qual(state->gate, node));
 		if (state->mark != NULL || state->lock != NULL)
 			wc_client_rouse(state->resources.wrel->desc);
 	}
@@ -145,7 +146,8 @@ wc_scan_state_lock_rows(ForeignScanState *node)
 	WcScanState *state = node->fdw_state;
 
 	if (state->lock == NULL && state->plan.lock_mode != 0)
-		state->lock = wc_scan_lock_create(node, state->resources.wrel, (WcRowLockMode) state->plan.lock_mode);
+		state->lock = wc_scan_lock_create(node, state->resources.wrel, (WcRowLockMode) state->plan.lock_mode,
+										   wc_scangate_whole_qual(state->gate, node));
 }
 
 WcClientSnapshot *

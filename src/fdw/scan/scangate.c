@@ -25,6 +25,7 @@ struct WcScanGate
 	ForeignScanState *node;
 	ExprState **conditions;		/* [gate.nsteps] */
 	bool		runs_functions;
+	ExprState  *whole;			/* the node's qual with the conditions of the gate; NULL: none */
 	int			nlocal;			/* the first ones are local; the engine decides the others, if it can */
 };
 
@@ -108,18 +109,6 @@ add_step(WcScanGate *gate, Expr *condition)
 	gate->conditions[n] = ExecInitQual(list_make1(condition), &node->ss.ps);
 }
 
-/*
- * Does each row that the node returns pass the gate?  A row that EvalPlanQual supplies does not, nor a row that is
- * read again because it is locked or changed: for such rows the executor evaluates the whole qual, also
- * after the gate.
- */
-static bool
-comes_through(const EState *estate)
-{
-	return estate->es_epq_active == NULL && estate->es_plannedstmt->commandType == CMD_SELECT &&
-		estate->es_plannedstmt->rowMarks == NIL && !estate->es_plannedstmt->hasModifyingCTE;
-}
-
 WcScanGate *
 wc_scangate_create(ForeignScanState *node, const WcScanPlan *plan)
 {
@@ -142,9 +131,17 @@ wc_scangate_create(ForeignScanState *node, const WcScanPlan *plan)
 		add_step(gate, lfirst(lc));
 	foreach(lc, decided)
 		add_step(gate, lfirst(lc));
-	if (local != NIL && comes_through(node->ss.ps.state))
+	/* each row that the node returns has come through the gate, but for those that EvalPlanQual supplies */
+	gate->whole = node->ss.ps.qual;
+	if (local != NIL && node->ss.ps.state->es_epq_active == NULL)
 		node->ss.ps.qual = ExecInitQual(list_copy_tail(fscan->scan.plan.qual, plan->nbarriers), &node->ss.ps);
 	return gate;
+}
+
+ExprState *
+wc_scangate_whole_qual(const WcScanGate *gate, const ForeignScanState *node)
+{
+	return gate != NULL ? gate->whole : node->ss.ps.qual;
 }
 
 bool

@@ -15,10 +15,13 @@ typedef struct WcScanGate WcScanGate;
 
 /*
  * Creates the gate of the scan's clauses that hide rows (WcScanPlan.nbarriers); NULL: no such clauses.  The gate
- * evaluates the local ones, and removes them from the node's qual if the statement neither locks nor changes the
- * rows.  Call when the node is initialised; lives in CurrentMemoryContext.
+ * evaluates the local ones, and removes them from the node's qual, since they are evaluated once for a row; but not in
+ * EvalPlanQual, which supplies rows itself.  Call when the node is initialised; lives in CurrentMemoryContext.
  */
 extern WcScanGate *wc_scangate_create(ForeignScanState *node, const WcScanPlan *plan);
+
+/* The node's qual as it was before, for rows that do not come through the gate; NULL: there is none.  gate may be NULL. */
+extern ExprState *wc_scangate_whole_qual(const WcScanGate *gate, const ForeignScanState *node);
 
 /* Does the gate run functions that are not PostgreSQL's own?  They may fail, or have effects, so that a row should not go
  * through the gate before it is asked for.  gate may be NULL. */
