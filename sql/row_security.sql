@@ -219,8 +219,29 @@ SELECT widecol.get('notes_2', '\x8000000b');
 RESET ROLE;
 SELECT id, owner, body, n FROM notes_2 ORDER BY id;
 
+-- a message names a key to those who may read it
+CREATE FOREIGN TABLE tickets (day int OPTIONS (rowkey '1') DEFAULT 7, id int OPTIONS (rowkey '2') DEFAULT 1, n int) SERVER widecol OPTIONS (on_duplicate 'error');
+INSERT INTO tickets (n) VALUES (0);
+CREATE FUNCTION use_up() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$BEGIN UPDATE rows.tickets SET n = -1; RETURN new; END$$;
+CREATE TRIGGER use_up BEFORE UPDATE ON tickets FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION use_up();
+GRANT INSERT (n), SELECT (day), UPDATE (n) ON tickets TO regress_widecol_bob;
+SET ROLE regress_widecol_bob;
+INSERT INTO tickets (n) VALUES (1);
+INSERT INTO tickets (n) SELECT i FROM generate_series(1, 3) i;
+COPY tickets (n) FROM stdin;
+1
+\.
+UPDATE tickets SET n = 2;
+RESET ROLE;
+GRANT SELECT (id) ON tickets TO regress_widecol_bob;
+SET ROLE regress_widecol_bob;
+INSERT INTO tickets (n) VALUES (1);
+UPDATE tickets SET n = 2;
+RESET ROLE;
+DROP FOREIGN TABLE tickets;
+
 DROP OWNED BY regress_widecol_ann, regress_widecol_bob;
 DROP ROLE regress_widecol_ann, regress_widecol_bob;
 SET client_min_messages = error;
 DROP SCHEMA rows CASCADE;
-SELECT widecol.drop_table('notes_1'), widecol.drop_table('notes_2'), widecol.drop_table('docs_1'), widecol.drop_table('long_docs'), widecol.drop_table('odd_rates'), widecol.drop_table('turns');
+SELECT widecol.drop_table('notes_1'), widecol.drop_table('notes_2'), widecol.drop_table('docs_1'), widecol.drop_table('long_docs'), widecol.drop_table('odd_rates'), widecol.drop_table('turns'), widecol.drop_table('tickets');

@@ -6,6 +6,8 @@
 
 #include "access/relation.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -27,6 +29,29 @@ typedef struct Writer
 
 static HTAB *writers;
 
+/* The n-th column of the key; -1: there is none. */
+static int
+key_column(const WcRelation *wrel, int n)
+{
+	return wrel->nkeys > 0 ? wrel->keys[n] : wrel->raw_key;
+}
+
+/* May the user read the key?  As PostgreSQL asks before it shows the key of an index. */
+static bool
+may_see_key(const WcRelation *wrel)
+{
+	if (pg_class_aclcheck(wrel->relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		return true;
+	for (int k = 0; k < Max(wrel->nkeys, 1); k++)
+	{
+		int			i = key_column(wrel, k);
+
+		if (i < 0 || pg_attribute_aclcheck(wrel->relid, wrel->columns[i].attnum, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+			return false;
+	}
+	return true;
+}
+
 char *
 wc_rowerror_key(const WcRelation *wrel, const Datum *values, const bool *isnull)
 {
@@ -34,11 +59,13 @@ wc_rowerror_key(const WcRelation *wrel, const Datum *values, const bool *isnull)
 	StringInfoData shown;
 	int			n = Max(wrel->nkeys, 1);
 
+	if (!may_see_key(wrel))
+		return NULL;
 	initStringInfo(&names);
 	initStringInfo(&shown);
 	for (int k = 0; k < n; k++)
 	{
-		int			i = wrel->nkeys > 0 ? wrel->keys[k] : wrel->raw_key;
+		int			i = key_column(wrel, k);
 		Oid			out;
 		bool		varlena;
 
@@ -53,10 +80,12 @@ wc_rowerror_key(const WcRelation *wrel, const Datum *values, const bool *isnull)
 void
 wc_rowerror_duplicate(const WcRelation *wrel, const Datum *values, const bool *isnull)
 {
+	const char *key = wc_rowerror_key(wrel, values, isnull);
+
 	ereport(ERROR,
 			(errcode(ERRCODE_UNIQUE_VIOLATION),
 			 errmsg("duplicate key value violates row key of foreign table \"%s\"", wrel->relname),
-			 errdetail("Key %s already exists.", wc_rowerror_key(wrel, values, isnull)),
+			 key != NULL ? errdetail("Key %s already exists.", key) : 0,
 			 wc_errfield_table(wrel),
 			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, psprintf("%s_rowkey", wrel->relname))));
 }
@@ -119,6 +148,10 @@ raise_changed(WcRelation *wrel, WcSlice row)
 	Datum	   *values;
 	bool	   *isnull;
 
+	if (!may_see_key(wrel))
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("could not serialize access due to concurrent update")));
 	if (!shows_keys(wrel) || !reads_key(wrel, row))
 		return;
 	decode_key(wrel, row, &values, &isnull);

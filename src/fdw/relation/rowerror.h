@@ -9,7 +9,7 @@
 
 #include "fdw/relation/relation.h"
 
-/* "(a, b)=(1, x)": the key columns and their values. */
+/* "(a, b)=(1, x)": the key columns and their values.  NULL: the user may not read these columns, so no message shows them. */
 extern char *wc_rowerror_key(const WcRelation *wrel, const Datum *values, const bool *isnull);
 
 /* 23505: a row exists that must not.  Table and constraint (the table's name and "_rowkey")

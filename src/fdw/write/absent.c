@@ -57,13 +57,16 @@ check_originals(WcModify *m, const Datum *values, const bool *isnull)
 			wc_buf_reset(scratch, WC_ROW_MAX);
 			wc_codec_encode(put->codec, values[put->index], scratch);
 			if (!wc_slice_eq(wc_buf_slice(scratch), cells[c].value))
+			{
+				const char *key = wc_rowerror_key(m->wrel, values, isnull);
+
 				ereport(ERROR,
 						(errcode(ERRCODE_UNIQUE_VIOLATION),
 						 errmsg("the hash of column \"%s\" of foreign table \"%s\" is that of another row",
 								NameStr(m->wrel->columns[put->index].name), m->wrel->relname),
-						 errdetail("Key %s meets a row with another original value.",
-								   wc_rowerror_key(m->wrel, values, isnull)),
+						 key != NULL ? errdetail("Key %s meets a row with another original value.", key) : 0,
 						 errhint("Lengthen the hash with the column option length.")));
+			}
 		}
 	}
 }

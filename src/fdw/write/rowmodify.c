@@ -94,12 +94,15 @@ void
 wc_rowmodify_check_old(const WcModify *m, const WcBuf *key, const Datum *values, const bool *isnull, const char *verb)
 {
 	if (m->nested && wc_nested_wrote(m->nested, wc_buf_slice(key)))
+	{
+		const char *shown = wc_rowerror_key(m->wrel, values, isnull);
+
 		ereport(ERROR,
 				(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
 				 errmsg("tuple to be %s was already modified by an operation triggered by the current command", verb),
-				 errdetail("It is the row with key %s of foreign table \"%s\".",
-						   wc_rowerror_key(m->wrel, values, isnull), m->wrel->relname),
+				 shown != NULL ? errdetail("It is the row with key %s of foreign table \"%s\".", shown, m->wrel->relname) : 0,
 				 errhint("Consider using an AFTER trigger instead of a BEFORE trigger to propagate changes to other rows.")));
+	}
 	wc_nested_note(m->estate, m->wrel->desc->id, wc_buf_slice(key));
 }
 
