@@ -124,7 +124,7 @@ define_engine_settings(void)
 	DefineCustomIntVariable("widecol.range_cache_size",
 							"Sets the shared memory that keeps rows of short ranges, such as pages.",
 							"A range read again is then not asked for from the engine. Below 1 MB nothing is kept.",
-							&range_cache_kb, 64 * 1024, 0, INT_MAX,
+							&range_cache_kb, 128 * 1024, 0, INT_MAX,
 							PGC_POSTMASTER, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("widecol.write_buffer_size",
 							"Sets how much the engine gathers in memory before it writes a file.",
