@@ -213,4 +213,33 @@ RESET quote_all_identifiers;
 RESET timezone;
 DROP FOREIGN TABLE forms;
 SELECT widecol.drop_table('codecs_forms');
+-- numeric: each number is read as PostgreSQL reads its text, also small ones, which need no text
+CREATE FOREIGN TABLE numbers (k int OPTIONS (rowkey '1'), t numeric OPTIONS (encoding 'text'), b numeric OPTIONS (encoding 'binary'),
+	t2 numeric(12,3) OPTIONS (encoding 'text'), b2 numeric(12,3) OPTIONS (encoding 'binary')) SERVER widecol;
+CREATE TABLE heap_numbers (k int, v numeric, v2 numeric(12,3));
+INSERT INTO heap_numbers SELECT row_number() OVER (), v, CASE WHEN abs(v) < 1e9 THEN v END
+FROM (SELECT (sign || digits || point)::numeric
+	FROM (VALUES (''), ('-')) s (sign),
+		(VALUES ('0'), ('7'), ('10'), ('9999'), ('10000'), ('123456789'), ('99999999999999999'), ('999999999999999999'), ('1000000000000000000'),
+			('9223372036854775807'), ('9223372036854775808'), ('18446744073709551616'), ('123456789012345678901234567890')) d (digits),
+		(VALUES (''), ('.0'), ('.5'), ('.50'), ('.05'), ('.001'), ('.0001'), ('.00010'), ('.999'), ('.12345'), ('.999999999999999999'), ('.25000000000000000000'),
+			('.00000000000000000000000000000000000000000000000000001')) p (point)) x (v);
+INSERT INTO numbers SELECT k, v, v, v2, v2 FROM heap_numbers;
+SELECT count(*), count(t2), count(*) FILTER (WHERE t::text <> v::text OR numeric_send(t) <> numeric_send(v)) AS t,
+	count(*) FILTER (WHERE b::text <> v::text OR numeric_send(b) <> numeric_send(v)) AS b,
+	count(*) FILTER (WHERE t2::text IS DISTINCT FROM v2::text) AS t2, count(*) FILTER (WHERE b2::text IS DISTINCT FROM v2::text) AS b2
+FROM numbers JOIN heap_numbers USING (k);
+-- what other programs write: as the input function reads it, rounded to the column's scale, or no number
+CREATE FUNCTION shown(cell text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM widecol.put('numbers', '\x80000000', 'cf:t', cell), widecol.put('numbers', '\x80000000', 'cf:t2', cell);
+	RETURN (SELECT t || ' ' || t2 FROM numbers WHERE k = 0);
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLSTATE;
+END $$;
+SELECT cell, shown(cell) FROM unnest('{1,1.5,1.2345,01.500,.5,5.,-.5,-,.,-0.000,+1,1e3," 1.250 ",1..5,1.5.5,1-5,999999999.999,1000000000.000}'::text[]) cell;
+SELECT widecol.put('numbers', '\x80000000', 'cf:b', '\x000000008000000000000000'::bytea);
+SELECT b FROM numbers WHERE k = 0;
+DROP FOREIGN TABLE numbers;
+SELECT widecol.drop_table('numbers');
 DROP SCHEMA codecs CASCADE;

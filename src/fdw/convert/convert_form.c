@@ -21,8 +21,10 @@
 #include "utils/date.h"
 #include "utils/datetime.h"
 #include "utils/float.h"
+#include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/numeric.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
@@ -386,4 +388,88 @@ wc_form_to_timestamp(const char *s, size_t len, bool zone, Datum *value)
 	*value = TimestampGetDatum((Timestamp) date * USECS_PER_DAY +
 							   ((hour * 60 + minute) * INT64CONST(60) + second) * USECS_PER_SEC + fraction);
 	return true;
+}
+
+/* 10 ^ n */
+static int64
+power_of_ten(int n)
+{
+	int64		power = 1;
+
+	while (n-- > 0)
+		power *= 10;
+	return power;
+}
+
+static bool
+is_below(int64 number, int64 limit)
+{
+	return number < limit && number > -limit;
+}
+
+/* Has unscaled / 10 ^ scale, with `shown` digits after the point, the type's scale, and no more digits than its precision? */
+static bool
+fits_numeric(int64 unscaled, int scale, int shown, int32 typmod)
+{
+	int			digits;
+
+	if (typmod < (int32) VARHDRSZ)
+		return true;
+	typmod -= VARHDRSZ;
+	/* the type's scale has 11 bits, the first of which is the sign */
+	if (shown != ((typmod & 0x7ff) ^ 1024) - 1024)
+		return false;
+	digits = ((typmod >> 16) & 0xffff) - (shown - scale);
+	return digits >= WC_SMALL_DIGITS || is_below(unscaled, power_of_ten(Max(digits, 0)));
+}
+
+bool
+wc_small_numeric(int64 unscaled, int scale, int shown, int32 typmod, Datum *value)
+{
+	if (!is_below(unscaled, power_of_ten(WC_SMALL_DIGITS)) || scale < 0 || scale > WC_SMALL_DIGITS ||
+		!fits_numeric(unscaled, scale, shown, typmod))
+		return false;
+	*value = NumericGetDatum(int64_div_fast_to_numeric(unscaled, scale));
+	if (shown > scale)
+		*value = DirectFunctionCall2(numeric_round, *value, Int32GetDatum(shown));
+	return true;
+}
+
+/* "[-]ddd[.ddd]".  Zeros at the end, behind the point, are shown but do not count: a quotient like 1.50000000000000000000 has many. */
+bool
+wc_form_to_numeric(const char *s, size_t len, int32 typmod, Datum *value)
+{
+	bool		negative = len > 0 && *s == '-';
+	const char *digits = s + negative;
+	const char *end = s + len;
+	const char *point = NULL;
+	int64		unscaled = 0;
+	int			ndigits = 0;
+	int			zeros = 0;
+	int			shown;
+
+	if (len > 3 * WC_SMALL_DIGITS)
+		return false;
+	for (const char *p = digits; p < end; p++)
+	{
+		if (*p == '0' && point != NULL)
+			zeros++;
+		else if (*p >= '0' && *p <= '9')
+		{
+			ndigits += zeros + 1;
+			if (ndigits > WC_SMALL_DIGITS)
+				return false;
+			for (; zeros > 0; zeros--)
+				unscaled *= 10;
+			unscaled = unscaled * 10 + (*p - '0');
+		}
+		else if (*p == '.' && point == NULL && p > digits && p + 1 < end)
+			point = p;
+		else
+			return false;
+	}
+	if (digits == end)
+		return false;
+	shown = point != NULL ? (int) (end - point - 1) : 0;
+	return wc_small_numeric(negative ? -unscaled : unscaled, shown - zeros, shown, typmod, value);
 }

@@ -101,5 +101,11 @@ extern void wc_form_of_timestamp(char *buf, Datum value, bool zone);
 /* The usual ones, without the input function; false: let it have a try. */
 extern bool wc_form_to_date(const char *s, size_t len, Datum *value);
 extern bool wc_form_to_timestamp(const char *s, size_t len, bool zone, Datum *value);
+extern bool wc_form_to_numeric(const char *s, size_t len, int32 typmod, Datum *value);
+
+/* unscaled / 10 ^ scale, shown with so many digits after the point (at least `scale`).  False: the number has more than WC_SMALL_DIGITS
+ * digits, or the scale is no small one, or the type modifier would change the number. */
+#define WC_SMALL_DIGITS 18
+extern bool wc_small_numeric(int64 unscaled, int scale, int shown, int32 typmod, Datum *value);
 
 #endif

@@ -2,7 +2,7 @@
  * fdw/convert/convert_numeric.c: numeric, `ordered` and `binary`.
  *
  * PostgreSQL keeps the inside of numeric to itself, so both ways go through its
- * text: digits in, digits out.
+ * text: digits in, digits out.  Small numbers in cells are made of an int64.
  */
 #include "postgres.h"
 
@@ -306,6 +306,17 @@ is_minimal(const uint8 *bytes, size_t nbytes)
 	return nbytes == 1 || (bytes[0] != 0 && bytes[0] != 0xFF) || ((bytes[0] ^ bytes[1]) & 0x80) != 0;
 }
 
+/* At most 8 bytes, as a number in two's complement. */
+static int64
+signed_of_bytes(const uint8 *bytes, size_t nbytes)
+{
+	uint64		number = (bytes[0] & 0x80) != 0 ? PG_UINT64_MAX : 0;
+
+	for (size_t i = 0; i < nbytes; i++)
+		number = number << 8 | bytes[i];
+	return (int64) number;
+}
+
 static bool
 decode_binary(WcCodec *codec, WcSlice bytes, Datum *value)
 {
@@ -318,6 +329,9 @@ decode_binary(WcCodec *codec, WcSlice bytes, Datum *value)
 	if (bytes.len < 5 || bytes.len - 4 > UNSCALED_MAX)
 		return false;
 	scale = (int32) wc_load_u32(bytes.data);
+	if (!codec->spec.as_key && bytes.len - 4 <= sizeof(int64) &&
+		wc_small_numeric(signed_of_bytes(bytes.data + 4, bytes.len - 4), scale, scale, codec->spec.typmod, value))
+		return true;
 	digits = digits_of_bytes(bytes.data + 4, bytes.len - 4, (bytes.data[4] & 0x80) != 0);
 	len = strlen(digits);
 

@@ -177,6 +177,10 @@ value_of(WcCodec *codec, WcSlice form, Datum *value)
 				(has_zone(codec) && wc_form_to_timestamp(s, form.len, false, value)))
 				return true;
 			break;
+		case NUMERICOID:
+			if (wc_form_to_numeric(s, form.len, codec->spec.typmod, value))
+				return true;
+			break;
 	}
 	return wc_codec_parse(codec, pnstrdup(form.len > 0 ? s : "", form.len), value);
 }
