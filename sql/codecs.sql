@@ -225,8 +225,8 @@ FROM (SELECT (sign || digits || point)::numeric
 		(VALUES (''), ('.0'), ('.5'), ('.50'), ('.05'), ('.001'), ('.0001'), ('.00010'), ('.999'), ('.12345'), ('.999999999999999999'), ('.25000000000000000000'),
 			('.00000000000000000000000000000000000000000000000000001')) p (point)) x (v);
 INSERT INTO numbers SELECT k, v, v, v2, v2 FROM heap_numbers;
-SELECT count(*), count(t2), count(*) FILTER (WHERE t::text <> v::text OR numeric_send(t) <> numeric_send(v)) AS t,
-	count(*) FILTER (WHERE b::text <> v::text OR numeric_send(b) <> numeric_send(v)) AS b,
+SELECT count(*), count(t2), count(*) FILTER (WHERE t::text IS DISTINCT FROM v::text OR numeric_send(t) IS DISTINCT FROM numeric_send(v)) AS t,
+	count(*) FILTER (WHERE b::text IS DISTINCT FROM v::text OR numeric_send(b) IS DISTINCT FROM numeric_send(v)) AS b,
 	count(*) FILTER (WHERE t2::text IS DISTINCT FROM v2::text) AS t2, count(*) FILTER (WHERE b2::text IS DISTINCT FROM v2::text) AS b2
 FROM numbers JOIN heap_numbers USING (k);
 -- what other programs write: as the input function reads it, rounded to the column's scale, or no number

@@ -390,16 +390,11 @@ wc_form_to_timestamp(const char *s, size_t len, bool zone, Datum *value)
 	return true;
 }
 
-/* 10 ^ n */
-static int64
-power_of_ten(int n)
-{
-	int64		power = 1;
-
-	while (n-- > 0)
-		power *= 10;
-	return power;
-}
+static const int64 powers_of_ten[WC_SMALL_DIGITS + 1] = {
+	1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, INT64CONST(10000000000), INT64CONST(100000000000),
+	INT64CONST(1000000000000), INT64CONST(10000000000000), INT64CONST(100000000000000), INT64CONST(1000000000000000),
+	INT64CONST(10000000000000000), INT64CONST(100000000000000000), INT64CONST(1000000000000000000)
+};
 
 static bool
 is_below(int64 number, int64 limit)
@@ -420,13 +415,13 @@ fits_numeric(int64 unscaled, int scale, int shown, int32 typmod)
 	if (shown != ((typmod & 0x7ff) ^ 1024) - 1024)
 		return false;
 	digits = ((typmod >> 16) & 0xffff) - (shown - scale);
-	return digits >= WC_SMALL_DIGITS || is_below(unscaled, power_of_ten(Max(digits, 0)));
+	return digits >= WC_SMALL_DIGITS || is_below(unscaled, powers_of_ten[Max(digits, 0)]);
 }
 
 bool
 wc_small_numeric(int64 unscaled, int scale, int shown, int32 typmod, Datum *value)
 {
-	if (!is_below(unscaled, power_of_ten(WC_SMALL_DIGITS)) || scale < 0 || scale > WC_SMALL_DIGITS ||
+	if (!is_below(unscaled, powers_of_ten[WC_SMALL_DIGITS]) || scale < 0 || scale > WC_SMALL_DIGITS ||
 		!fits_numeric(unscaled, scale, shown, typmod))
 		return false;
 	*value = NumericGetDatum(int64_div_fast_to_numeric(unscaled, scale));

@@ -183,11 +183,15 @@ raise_at_commit(WcStatus status, uint32 table, WcSlice row)
 	if (rel == NULL || !wc_relation_is_widecol(relid))
 		return;
 	wrel = wc_relation_open(rel);
-	if (wrel->desc->id != table || !shows_keys(wrel))
+	if (wrel->desc->id != table)
 		return;
 	if (status == WC_CONFLICT)
 		raise_changed(wrel, row);
 	if (status != WC_DUPLICATE_ROW)
+		return;
+	if (!may_see_key(wrel))
+		wc_rowerror_duplicate(wrel, NULL, NULL);
+	if (!shows_keys(wrel))
 		return;
 	decode_key(wrel, row, &values, &isnull);
 	wc_rowerror_duplicate(wrel, values, isnull);

@@ -13,7 +13,7 @@
 extern char *wc_rowerror_key(const WcRelation *wrel, const Datum *values, const bool *isnull);
 
 /* 23505: a row exists that must not.  Table and constraint (the table's name and "_rowkey")
- * are fields of the error. */
+ * are fields of the error.  values and isnull: of the key, if the user may read it. */
 extern void wc_rowerror_duplicate(const WcRelation *wrel, const Datum *values, const bool *isnull) pg_attribute_noreturn();
 
 /* 40001, as for a row of a heap table: another transaction has changed it since this one's

@@ -120,9 +120,7 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 	if (plan->operation == CMD_SELECT)
 	{
 		state->mark = wc_scan_mark_create(node, state->resources.wrel);
-		if (state->plan.lock_mode != 0)
-			state->lock = wc_scan_lock_create(node, state->resources.wrel, (WcRowLockMode) state->plan.lock_mode,
-										   wc_scangate_whole_qual(state->gate, node));
+		wc_scan_state_lock_rows(node);
 		if (state->mark != NULL || state->lock != NULL)
 			wc_client_rouse(state->resources.wrel->desc);
 	}
@@ -147,7 +145,7 @@ wc_scan_state_lock_rows(ForeignScanState *node)
 
 	if (state->lock == NULL && state->plan.lock_mode != 0)
 		state->lock = wc_scan_lock_create(node, state->resources.wrel, (WcRowLockMode) state->plan.lock_mode,
-										   wc_scangate_whole_qual(state->gate, node));
+										  wc_scangate_whole_qual(state->gate, node));
 }
 
 WcClientSnapshot *
