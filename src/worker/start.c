@@ -9,6 +9,7 @@
 #include "miscadmin.h"
 #include "postmaster/interrupt.h"
 #include "storage/latch.h"
+#include "storage/lwlock.h"
 #include "storage/procarray.h"
 #include "storage/standby.h"
 #include "utils/memutils.h"
@@ -372,6 +373,7 @@ wc_start_following(WcEngine *of_engine, WcServer *of_server, WcError *err)
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
 		FlushErrorState();
+		LWLockReleaseAll();		/* the process waits before it ends: ReplicationSlotCreate keeps a lock when no slot is free */
 		(void) wc_error(err, WC_INVALID, "%s", error->message);
 		if (error->detail != NULL)
 			wc_error_detail(err, "%s", error->detail);

@@ -10,6 +10,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
+#include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 #include "client/settings.h"
@@ -431,15 +432,25 @@ take_filters(PlannerInfo *root, WcQuals *out, RelOptInfo *rel, WcRelation *wrel,
 	}
 }
 
+/* Is the column never NULL?  In layout cell bytes that are no text are NULL with widecol.on_undecodable = 'null'. */
+static bool
+is_never_null(RelOptInfo *rel, WcRelation *wrel, Node *expr)
+{
+	int			part;
+
+	if (!wc_match_key(rel, wrel, expr, &part) && !wc_match_cell(rel, wrel, expr, &part))
+		return false;
+	return wrel->layout == WC_LAYOUT_ROW || part == WC_COND_FAMILY || part == WC_COND_TS ||
+		getBaseType(exprType(expr)) == BYTEAOID;
+}
+
 /* IS [NOT] NULL of a key or of a cell's column, which is never NULL. */
 static bool
 tests_key(RelOptInfo *rel, WcRelation *wrel, const RestrictInfo *rinfo, NullTestType type)
 {
 	const NullTest *test = (const NullTest *) rinfo->clause;
-	int			part;
 
-	return IsA(test, NullTest) && test->nulltesttype == type && !test->argisrow &&
-		(wc_match_key(rel, wrel, (Node *) test->arg, &part) || wc_match_cell(rel, wrel, (Node *) test->arg, &part));
+	return IsA(test, NullTest) && test->nulltesttype == type && !test->argisrow && is_never_null(rel, wrel, (Node *) test->arg);
 }
 
 void

@@ -117,6 +117,7 @@ settle(Oid relid, bool created, const WcGuard *before, const WcDefinition *defin
 	names = wc_mapping_family_names(wrel);
 	specs = options.families ? wc_families_parse_text(options.families, false) : NIL;
 	desc = wc_client_table(wrel->table_name, true);
+	restoring = restoring && (desc == NULL || wc_owner_is_mine(desc));	/* any role can make the settings of such a session */
 	if (created)
 		warn_about_collations(wrel);
 	if (desc == NULL && definition != NULL && wc_redefine_moves(definition, wrel))

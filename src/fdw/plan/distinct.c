@@ -94,7 +94,8 @@ may_pass(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel)
 	return wc_enable_pushdown && wrel->layout == WC_LAYOUT_ROW && wc_client_passes_prefixes(wrel->desc) &&
 		query->commandType == CMD_SELECT && query->groupingSets == NIL && query->rowMarks == NIL && root->rowMarks == NIL &&
 		!query->hasTargetSRFs && !root->hasPseudoConstantQuals && bms_is_empty(rel->lateral_relids) &&
-		wc_plan_decides_rows(rel) && !wc_plan_is_point(rel) && !wc_target_is_volatile(root);
+		wc_plan_decides_rows(rel) && !wc_plan_is_point(rel) && !wc_target_is_volatile(root) &&
+		!contain_volatile_functions(query->havingQual);
 }
 
 /* --- paths ------------------------------------------------------------------------ */

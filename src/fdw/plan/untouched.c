@@ -51,8 +51,8 @@ wc_untouched_maps(PlannerInfo *root, RelOptInfo *rel, const WcRelation *wrel)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
 
-		/* PostgreSQL adds the others, the whole row among them */
-		if (!entry->resjunk)
+		/* PostgreSQL adds the whole row; another such entry is a sub-SELECT that several columns are set to */
+		if (!entry->resjunk || !IsA(entry->expr, Var))
 			pull_varattnos((Node *) entry->expr, rel->relid, &used);
 	}
 	foreach(lc, root->update_colnos)

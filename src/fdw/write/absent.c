@@ -19,7 +19,7 @@
 bool
 wc_absent_is_required(const WcModify *m)
 {
-	return (m->wrel->duplicates_fail || m->policies) && !m->shared;
+	return m->policies || (m->wrel->duplicates_fail && !m->shared);
 }
 
 /* --- one row ----------------------------------------------------------------------- */

@@ -288,7 +288,7 @@ try_acquire(WcLockWork *w, uint64_t hash, WcSlice row, WcLockHolder *holder, boo
 
 	if (look(w, hash, row, holder))
 		return WC_OK;
-	if (is_time_to_look(w, row))
+	if (!w->request->restored && is_time_to_look(w, row))
 	{
 		bool		got;
 
@@ -296,7 +296,7 @@ try_acquire(WcLockWork *w, uint64_t hash, WcSlice row, WcLockHolder *holder, boo
 		if (got || status != WC_OK)
 			return status;
 	}
-	if (is_full(w->owner, row))
+	if (!w->request->restored && is_full(w->owner, row))
 	{
 		*full = true;
 		return WC_OK;

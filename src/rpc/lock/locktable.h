@@ -49,6 +49,12 @@ typedef struct WcLockRequest
 	uint64_t	xid;			/* the full id of the (sub)transaction, for which other transactions wait */
 	uint32_t	subid;			/* the subtransaction; a later one has a greater id */
 	bool		brief;			/* a new lock of a row may be given back (wc_lock_give_back): until wc_lock_keep it is brief */
+
+	/*
+	 * The owner gets this row and never the whole table in its place, however many it has locked: its locks are restored
+	 * as they were, while the locks of other owners in the table may not be there yet.
+	 */
+	bool		restored;
 } WcLockRequest;
 
 /* The owner of a conflicting lock. */

@@ -682,7 +682,8 @@ static WcStatus
 restore_lock(WcLockTable *locktable, WcLockOwner *owner, const WcOp *op, WcError *err)
 {
 	WcLockRequest request = {
-		.table_id = op->table_id,.mode = (WcRowLockMode) op->mode,.enough = (WcRowLockMode) op->mode,.xid = owner->xid,.subid = 1
+		.table_id = op->table_id,.mode = (WcRowLockMode) op->mode,.enough = (WcRowLockMode) op->mode,.xid = owner->xid,.subid = 1,
+		.restored = true
 	};
 	WcLockHolder holder = {0};
 	bool		got = true;
