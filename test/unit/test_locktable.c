@@ -526,6 +526,29 @@ many_locks_become_one(void **state)
 	wc_locktable_free(table);
 }
 
+/* The locks of several transactions are restored one after the other: none may take rows that it did not have. */
+static void
+restored_locks_stay_row_locks(void **state)
+{
+	WcLockRequest request = request_of(1, WC_LOCK_EXCLUSIVE, 1, 1);
+	WcLockTable *table = make_table();
+	WcLockOwner *a = wc_lock_enter(table, 1),
+			   *b = wc_lock_enter(table, 2);
+
+	(void) state;
+	request.restored = true;
+	for (uint32_t i = 0; i < WC_ROW_LOCKS_TABLE + 10; i++)
+		assert_int_equal(try_lock(table, a, &request, wc_slice(&i, sizeof(i))).xid, 0);
+	assert_int_equal(a->nlocks, WC_ROW_LOCKS_TABLE + 10);
+	assert_int_equal(acquire_number(table, b, 2, 1, UINT32_MAX), 0);
+	assert_int_equal(acquire_number(table, b, 2, 1, WC_ROW_LOCKS_TABLE + 9), 1);
+	wc_lock_release(table, a, 0);
+	wc_lock_release(table, b, 0);
+	wc_lock_leave(table, a);
+	wc_lock_leave(table, b);
+	wc_locktable_free(table);
+}
+
 static void
 a_table_is_locked_if_nobody_else_is_there(void **state)
 {
@@ -907,6 +930,7 @@ main(void)
 		cmocka_unit_test(locks_are_the_transactions),
 		cmocka_unit_test(many_rows),
 		cmocka_unit_test(many_locks_become_one),
+		cmocka_unit_test(restored_locks_stay_row_locks),
 		cmocka_unit_test(a_table_is_locked_if_nobody_else_is_there),
 		cmocka_unit_test(limits_are_kept),
 		cmocka_unit_test(who_wants_another_table_lets_others_into_the_first),
