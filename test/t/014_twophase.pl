@@ -32,7 +32,7 @@ INSERT INTO stored_cell SELECT * FROM heap;
 CREATE FOREIGN TABLE emptied (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
 INSERT INTO emptied VALUES (1, 'old');
 CREATE FOREIGN TABLE many (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
-INSERT INTO many SELECT i, 'old' FROM generate_series(1, 10001) i;
+INSERT INTO many SELECT i, 'old' FROM generate_series(1, 70001) i;
 CREATE FOREIGN TABLE wide (k int OPTIONS (rowkey '1'), v text) SERVER widecol;
 INSERT INTO wide VALUES (1, 'old');
 });
@@ -62,7 +62,7 @@ UPDATE stored_row SET v = 'lost' WHERE k = 1;
 UPDATE wide SET v = 'lost' WHERE k = 1;
 INSERT INTO wide VALUES (20000, 'lost');
 INSERT INTO emptied VALUES (2, 'lost')}, on_error_stop => 0);
-	is($out, "4 5 6 7 8 9 10\n4 5 6 7 8 9 10\n10001", "$name: these rows are locked, and no others");
+	is($out, "4 5 6 7 8 9 10\n4 5 6 7 8 9 10\n70001", "$name: these rows are locked, and no others");
 	is(() = $err =~ /lock timeout/g, 4, "$name: a session that wants such a row, or the truncated table, waits");
 	return;
 }
@@ -73,6 +73,9 @@ sub serves { return comes_back($_[0], 'SELECT count(*) >= 0 FROM stored_row') }
 # One that writes to all tables, and makes, empties tables; one that is to be rolled back; one that has only
 # locked; one that the engine does not keep in memory.  The rows were read before, so that the session locks them itself.
 my $reads = join '', map { my $t = $_; map { "SELECT * FROM $t WHERE k = $_;\nSELECT FROM $t WHERE k = $_;\n" } 1 .. 3 } qw(stored_row stored_cell);
+# Another session has a row of table many meanwhile: so many locks do not become one of the whole table, then or later.
+my $beside = $primary->background_psql('postgres');
+$beside->query_safe('BEGIN; SELECT FROM many WHERE k = 70001 FOR UPDATE');
 $primary->safe_psql('postgres', $reads x 2 . q{
 BEGIN;
 UPDATE heap SET v = 'new' WHERE k = 1;
@@ -95,13 +98,14 @@ PREPARE TRANSACTION 'to roll back';
 BEGIN;
 SELECT FROM stored_row WHERE k = 3 FOR UPDATE;
 SELECT FROM stored_cell WHERE k = 3 FOR SHARE;
-SELECT count(*) FROM (SELECT FROM many WHERE k <= 10000 FOR UPDATE) t;
+SELECT count(*) FROM (SELECT FROM many WHERE k <= 70000 FOR UPDATE) t;
 PREPARE TRANSACTION 'locks';
 BEGIN;
 INSERT INTO wide SELECT i, repeat(md5(i::text), 32) FROM generate_series(2, 20000) i;
 DELETE FROM wide WHERE k = 1;
 PREPARE TRANSACTION 'large';
 });
+$beside->quit;
 my $prepared_at = $primary->safe_psql('postgres', 'SELECT pg_current_wal_lsn()');
 is_open($primary, 'prepared');
 $primary->backup('meanwhile');
