@@ -184,6 +184,9 @@ INSERT INTO d_single SELECT i, i FROM generate_series(1, 1000) i;
 ANALYZE d_hashed, d_single;
 EXPLAIN (COSTS OFF) SELECT DISTINCT a FROM d_hashed;
 SELECT DISTINCT a FROM d_hashed ORDER BY a;
+-- a volatile aggregate sees every row
+SELECT count(*) = (SELECT count(DISTINCT userid) FROM d_actions) AS all_are_there
+  FROM (SELECT userid FROM d_actions GROUP BY userid HAVING count(DISTINCT random()) > 1) x;
 EXPLAIN (COSTS OFF) SELECT DISTINCT a FROM d_single;
 
 SET client_min_messages = warning;

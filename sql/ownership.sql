@@ -289,6 +289,15 @@ SELECT count(*) FROM told;
 TRUNCATE told, got;
 SELECT count(*) FROM own.pay;
 
+-- layout cell: a foreign table that was given away gets no further part of the cells to show
+CREATE FOREIGN TABLE own.cell_names ("row" bytea, family text, qualifier bytea) SERVER widecol OPTIONS ("table" 'own_pay', layout 'cell');
+ALTER FOREIGN TABLE own.cell_names OWNER TO regress_widecol_bob;
+GRANT CREATE, USAGE ON SCHEMA own TO regress_widecol_bob;
+SET ROLE regress_widecol_bob;
+ALTER FOREIGN TABLE own.cell_names ADD COLUMN value bytea;
+ALTER FOREIGN TABLE own.cell_names DROP COLUMN qualifier;
+RESET ROLE;
+
 SET client_min_messages = error;
 DROP SCHEMA away CASCADE;
 DROP SCHEMA own CASCADE;

@@ -66,8 +66,31 @@ INSERT INTO restoring.other SELECT 'a', jsonb_object_agg('m' || i, i + i % 2) FR
 SELECT k, v, count(*), min(value::int), max(value::int), sum(value::int) FROM restoring.one, jsonb_each_text(m) GROUP BY k, v;
 SELECT sum(i + i % 2) FROM generate_series(1001, 4000) i;
 
+-- any role can make these settings: they show it no way to replace a row, or to alter a stored table of another role
+CREATE TABLE restoring.notes (k int, owner text, v text) PARTITION BY RANGE (k);
+CREATE FOREIGN TABLE restoring.some (k int OPTIONS (rowkey '1'), owner text, v text) SERVER widecol OPTIONS (table 'restoring_some');
+ALTER TABLE restoring.notes ATTACH PARTITION restoring.some FOR VALUES FROM (0) TO (100);
+INSERT INTO restoring.notes VALUES (1, 'postgres', 'secret');
+ALTER TABLE restoring.notes ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON restoring.notes USING (owner = current_user);
+CREATE FOREIGN TABLE restoring.strict (k int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (table 'restoring_strict', on_duplicate 'error');
+INSERT INTO restoring.strict VALUES (1, 'old');
+CREATE FOREIGN TABLE restoring.given (k int OPTIONS (rowkey '1'), v text) SERVER widecol OPTIONS (table 'restoring_strict');
+ALTER FOREIGN TABLE restoring.given OWNER TO regress_restoring;
+GRANT USAGE ON SCHEMA restoring TO regress_restoring;
+GRANT INSERT ON restoring.notes, restoring.strict TO regress_restoring;
+SET ROLE regress_restoring;
+INSERT INTO restoring.notes VALUES (1, 'regress_restoring', 'new');
+INSERT INTO restoring.strict VALUES (1, 'new');
+ALTER FOREIGN TABLE restoring.given OPTIONS (ADD families '{"cf": {}, "more": {}}');
+RESET ROLE;
+SELECT v FROM restoring.notes;
+SELECT v FROM restoring.strict;
+SELECT family FROM widecol.families WHERE "table" = 'restoring_strict';
+
 RESET search_path;
 RESET check_function_bodies;
 DROP SCHEMA restoring CASCADE;
+SELECT widecol.drop_table('restoring_some'), widecol.drop_table('restoring_strict');
 SELECT widecol.drop_table('restoring'), widecol.drop_table('restoring_lone'), widecol.drop_table('restoring_maps');
 DROP ROLE regress_restoring;

@@ -72,6 +72,22 @@ SELECT * FROM odd_import.mixed;
 UPDATE odd_import.mixed SET count = widecol.to_bytes(7), a = a || '{"more": "text"}' WHERE rowkey = 'r1';
 SELECT widecol.to_string_binary(qualifier) AS qualifier, widecol.to_string_binary(value) AS value FROM widecol.get('odd_ns:mixed', 'r1');
 
+-- maps in a sub-SELECT that several columns are set to
+CREATE FOREIGN TABLE odd_pair (k int OPTIONS (rowkey '1'), a text, b text, d jsonb OPTIONS (family 'm')) SERVER widecol;
+INSERT INTO odd_pair VALUES (1, NULL, NULL, '{"x": "1"}');
+SELECT widecol.put('odd_pair', widecol.row_key('odd_pair', 1), 'm:y', '\xff');
+UPDATE odd_pair SET (a, b) = (SELECT odd_pair.d ->> 'x', odd_pair.d ->> 'y');
+UPDATE odd_pair SET (a, b) = (SELECT 'left', 'right');
+-- a qualifier that is no text
+CREATE FOREIGN TABLE odd_pair_cells ("row" bytea, qualifier text, value bytea) SERVER widecol OPTIONS ("table" 'odd_pair', layout 'cell');
+SELECT widecol.put('odd_pair', widecol.row_key('odd_pair', 1), 'm:\xFF', 'z'::text);
+SET widecol.on_undecodable = 'null';
+SELECT value FROM odd_pair_cells WHERE qualifier IS NULL;
+SELECT qualifier FROM odd_pair_cells WHERE qualifier IS NOT NULL;
+RESET widecol.on_undecodable;
+DROP FOREIGN TABLE odd_pair, odd_pair_cells;
+SELECT widecol.drop_table('odd_pair');
+
 DROP FOREIGN TABLE odd, odd_cells, odd_key, odd_import.mixed;
 DROP TABLE odd_parent;
 DROP SCHEMA odd_import;

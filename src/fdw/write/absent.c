@@ -9,6 +9,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "client/catalog/owner.h"
 #include "client/foreign/foreign.h"
 #include "fdw/relation/rowerror.h"
 #include "fdw/statement/quiet.h"
@@ -19,7 +20,8 @@
 bool
 wc_absent_is_required(const WcModify *m)
 {
-	return m->policies || (m->wrel->duplicates_fail && !m->shared);
+	/* any role can make the settings of a session that restores a dump: they let only the owner replace rows */
+	return m->policies || (m->wrel->duplicates_fail && !(m->shared && wc_owner_is_mine(m->wrel->desc)));
 }
 
 /* --- one row ----------------------------------------------------------------------- */

@@ -180,7 +180,7 @@ wc_restoring_begin(Relation rel, bool copy, bool *shared, bool *cells)
 	relids = wc_foreign_tables_of(InvalidOid, name);
 	wc_client_lock_table(name, list_length(relids) > 1 ? ShareRowExclusiveLock : RowExclusiveLock);
 	desc = wc_client_table(name, true);
-	if (desc == NULL || !wc_owner_is_mine(desc))	/* any role can make the settings of a restoring session */
+	if (desc == NULL)
 		return;
 	watch_rollbacks();
 	*shared = list_length(relids) > 1 || !wc_client_is_empty(desc, NULL);
