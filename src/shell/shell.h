@@ -36,8 +36,8 @@ extern int64 wc_arg_ts(FunctionCallInfo fcinfo, int argno);
 /* A cell TTL in microseconds: NULL is 0 (none); not above zero is 22023. */
 extern int64 wc_arg_ttl_us(FunctionCallInfo fcinfo, int argno);
 
-/* An int8range becomes the scan's time range: NULL leaves it; empty and negative
- * ones are 22023. */
+/* An int8range becomes the scan's time range: NULL leaves it; a negative one
+ * is 22023. */
 extern void wc_arg_time_range(FunctionCallInfo fcinfo, int argno, WcScan *scan);
 
 /* Bytes as a palloc'd bytea. */

@@ -95,7 +95,7 @@ extern void wc_foreign_tell_all(const WcTableDesc *desc);
 
 /*
  * Is this session restoring a dump?  The scripts of pg_dump and pg_restore turn check_function_bodies
- * off and empty the search_path; no other program is known to do both.
+ * off and empty the search_path.  Any role can do both: this must never give a right that the role has not.
  */
 extern bool wc_foreign_restoring(void);
 
