@@ -295,7 +295,15 @@ ALTER FOREIGN TABLE own.cell_names OWNER TO regress_widecol_bob;
 GRANT CREATE, USAGE ON SCHEMA own TO regress_widecol_bob;
 SET ROLE regress_widecol_bob;
 ALTER FOREIGN TABLE own.cell_names ADD COLUMN value bytea;
+SELECT * FROM own.cell_names;
+SELECT * FROM widecol.scan('own.cell_names');
+SELECT widecol.put('own.cell_names', 'r', 'cf:q', 'x');
 ALTER FOREIGN TABLE own.cell_names DROP COLUMN qualifier;
+SELECT set_config('search_path', '', false) \g /dev/null
+SET check_function_bodies = off;
+ALTER FOREIGN TABLE own.cell_names ADD COLUMN value bytea;
+RESET check_function_bodies;
+RESET search_path;
 RESET ROLE;
 
 SET client_min_messages = error;

@@ -204,6 +204,22 @@ open_mapped(Oid relid, WcAccess *access)
 	return wc_foreign_has_usage(wc_foreign_server_of(relid));
 }
 
+/* A function reads and writes all of a cell. */
+static void
+require_cells(Oid relid)
+{
+	WcRelation *wrel = open_relation(relid);
+	bool		names = wc_relation_names_cells(wrel);
+
+	wc_relation_close(wrel);
+	if (!names)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for foreign table %s", get_rel_name(relid)),
+				 errdetail("This function reads and writes whole cells, of which the foreign table's columns show only a part."),
+				 errhint("Use SQL.")));
+}
+
 static void
 open_foreign(Oid relid, bool reads, AclMode writes, WcAccess *access)
 {
@@ -220,6 +236,7 @@ open_foreign(Oid relid, bool reads, AclMode writes, WcAccess *access)
 			require_privilege(relid, ACL_SELECT);
 		if (writes)
 			require_privilege(relid, writes);
+		require_cells(relid);
 	}
 	else
 	{

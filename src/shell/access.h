@@ -5,8 +5,8 @@
  *   ---------------------  ----------------------------  ---------------------------------
  *   a stored table's name  its owner                     everything
  *   a foreign table        the stored table's owner      everything
- *   ... of layout cell     a role with the privilege     everything: all of the stored table
- *                          on the foreign table          is mapped
+ *   ... of layout cell     a role with the privilege     everything, if the columns name and show
+ *                          on the foreign table          cells; else nothing
  *   ... of layout row      any role                      what SQL could do through it: cells
  *                                                        that its columns show, rows of its
  *                                                        record type, with the privileges on

@@ -432,7 +432,7 @@ take_filters(PlannerInfo *root, WcQuals *out, RelOptInfo *rel, WcRelation *wrel,
 	}
 }
 
-/* Is the column never NULL?  In layout cell bytes that are no text are NULL with widecol.on_undecodable = 'null'. */
+/* Is the column never NULL?  A qualifier that is no text is NULL with widecol.on_undecodable = 'null'. */
 static bool
 is_never_null(RelOptInfo *rel, WcRelation *wrel, Node *expr)
 {
@@ -440,8 +440,7 @@ is_never_null(RelOptInfo *rel, WcRelation *wrel, Node *expr)
 
 	if (!wc_match_key(rel, wrel, expr, &part) && !wc_match_cell(rel, wrel, expr, &part))
 		return false;
-	return wrel->layout == WC_LAYOUT_ROW || part == WC_COND_FAMILY || part == WC_COND_TS ||
-		getBaseType(exprType(expr)) == BYTEAOID;
+	return part != WC_COND_QUALIFIER || getBaseType(exprType(expr)) == BYTEAOID;
 }
 
 /* IS [NOT] NULL of a key or of a cell's column, which is never NULL. */

@@ -179,8 +179,8 @@ extern bool wc_codec_same_bytes(const WcCodec *old, const WcCodec *new);
 static inline void wc_codec_encode(WcCodec *codec, Datum value, WcBuf *out);
 
 /*
- * The same for the value of a condition "column op value": never raises an error for a value that cannot be
- * stored, but returns how value relates to values that can. value_type may differ from the column's where
+ * The same for the value of a condition "column op value": raises no error for a value that cannot be
+ * stored (but 22P05 for a text that UTF-8 does not have), and returns how value relates to values that can. value_type may differ from the column's where
  * PostgreSQL compares them directly: integers of any width, float4 and float8, date and timestamp, text and
  * varchar, to which a name may be compared, too (and domains over these); a timestamptz column may be compared
  * with a date or timestamp, in the session's time zone.  Otherwise value_type has to be the column's base type, else

@@ -105,21 +105,12 @@ record_type_is_covered(const WcRelation *now, const WcRelation *before)
 	return true;
 }
 
-static bool
-has_role(const WcRelation *wrel, WcRole role)
-{
-	for (int i = 0; i < wrel->natts; i++)
-		if (wrel->columns[i].role == role)
-			return true;
-	return false;
-}
-
 /* The same of layout cell, whose columns show parts of each cell. */
 static bool
 cells_are_within(const WcRelation *now, const WcRelation *before)
 {
 	for (int i = 0; i < now->natts; i++)
-		if (now->columns[i].role != WC_ROLE_NONE && !has_role(before, now->columns[i].role))
+		if (now->columns[i].role != WC_ROLE_NONE && !wc_relation_has_role(before, now->columns[i].role))
 			return false;
 	return (!now->raw || before->raw) &&
 		(before->cell_versions == 0 || (now->cell_versions > 0 && now->cell_versions <= before->cell_versions));

@@ -300,8 +300,8 @@ wc_relation_check(Relation rel)
 	return wc_mapping_build(rel, &options);
 }
 
-static bool
-has_role(const WcRelation *wrel, WcRole role)
+bool
+wc_relation_has_role(const WcRelation *wrel, WcRole role)
 {
 	for (int i = 0; i < wrel->natts; i++)
 		if (wrel->columns[i].role == role)
@@ -312,21 +312,21 @@ has_role(const WcRelation *wrel, WcRole role)
 bool
 wc_relation_names_cells(const WcRelation *wrel)
 {
-	return wrel->layout == WC_LAYOUT_CELL && has_role(wrel, WC_ROLE_CELL_ROW) && has_role(wrel, WC_ROLE_CELL_FAMILY) &&
-		has_role(wrel, WC_ROLE_CELL_QUALIFIER) && has_role(wrel, WC_ROLE_CELL_VALUE) &&
-		(!wrel->raw || (has_role(wrel, WC_ROLE_CELL_TYPE) && has_role(wrel, WC_ROLE_CELL_TS)));
+	return wrel->layout == WC_LAYOUT_CELL && wc_relation_has_role(wrel, WC_ROLE_CELL_ROW) && wc_relation_has_role(wrel, WC_ROLE_CELL_FAMILY) &&
+		wc_relation_has_role(wrel, WC_ROLE_CELL_QUALIFIER) && wc_relation_has_role(wrel, WC_ROLE_CELL_VALUE) &&
+		(!wrel->raw || (wc_relation_has_role(wrel, WC_ROLE_CELL_TYPE) && wc_relation_has_role(wrel, WC_ROLE_CELL_TS)));
 }
 
 bool
 wc_relation_shows_cells(const WcRelation *wrel)
 {
-	return wc_relation_names_cells(wrel) && has_role(wrel, WC_ROLE_CELL_TS);
+	return wc_relation_names_cells(wrel) && wc_relation_has_role(wrel, WC_ROLE_CELL_TS);
 }
 
 bool
 wc_relation_shows_whole_cells(const WcRelation *wrel)
 {
-	return wc_relation_shows_cells(wrel) && has_role(wrel, WC_ROLE_CELL_TTL);
+	return wc_relation_shows_cells(wrel) && wc_relation_has_role(wrel, WC_ROLE_CELL_TTL);
 }
 
 bool

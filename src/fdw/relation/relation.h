@@ -144,6 +144,9 @@ extern bool wc_relation_is_widecol(Oid relid);
 /* Has the column one cell's place for its own: a qualifier, or that of a hash's original? */
 extern bool wc_relation_has_qualifier(const WcRelColumn *col);
 
+/* Has a column this role? */
+extern bool wc_relation_has_role(const WcRelation *wrel, WcRole role);
+
 /* Layout cell, with all columns that are needed to write a shown cell again: with a new timestamp; as it was, except for its
  * time to live; with its time to live, too. */
 extern bool wc_relation_names_cells(const WcRelation *wrel);

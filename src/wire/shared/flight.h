@@ -7,7 +7,7 @@
  * applied.  So a reader that sees the transaction's heap rows either finds its place and waits for it, or the place has
  * been freed.
  *
- * All accesses are atomic, and no function here waits.  Any thread, any process; the sections below name the callers, and
+ * All accesses are atomic.  Only wc_flight_sleep and wc_flight_sleep_for_room wait.  Any thread, any process; the sections below name the callers, and
  * wire/README has the protocol.
  */
 #ifndef WC_WIRE_SHARED_FLIGHT_H
