@@ -4,6 +4,7 @@
 use strict;
 use warnings;
 
+use File::Path qw(rmtree);
 use FindBin;
 use lib $FindBin::RealBin;
 
@@ -117,5 +118,19 @@ has_all_rows('they are accepted as they are');
 insert_row();
 has_all_rows('and can be written');
 ok(comes_back($node, "SELECT wal_status <> 'lost' $slot"), 'the slot keeps log again');
+
+# --- others have all slots ----------------------------------------------------------------------------
+sub failed_starts { return scalar(() = slurp_file($node->logfile) =~ /could not start: all replication slots are in use/g) }
+
+$node->safe_psql('postgres', q{SELECT pg_create_physical_replication_slot('other')});
+$node->stop('fast');
+rmtree($node->data_dir . '/pg_replslot/widecol');
+$node->append_conf('postgresql.conf', 'max_replication_slots = 1');
+$node->start;
+ok(wait_until(sub { failed_starts() >= 4 }), 'without a slot the engine does not start, and waits longer and longer before it tries again');
+$node->safe_psql('postgres', q{SELECT pg_drop_replication_slot('other'); CHECKPOINT});
+is(failed_starts(), 4, 'a slot is dropped while it waits');
+$node->reload;
+has_all_rows('then it starts');
 $node->stop('fast');
 done_testing();
