@@ -545,8 +545,6 @@ wc_following_await_room(void)
 		if (atomic_load(&following->stalled) == 0 && is_near(end, read_upto, LAG_MAX) && mark_is_near(end))
 			return;
 		check_stall(false);
-		if (atomic_load(&wc_shmem()->state) == WC_ENGINE_FAILED)
-			wc_shmem_raise_failed(wc_shmem());
 		nap();
 	}
 }

@@ -17,7 +17,6 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "channel/nobackup.h"
-#include "channel/servertext.h"
 #include "channel/shmem.h"
 #include "compat.h"
 
@@ -241,19 +240,6 @@ wc_shmem_set_state(WcShmem *s, WcEngineState state, const WcError *why)
 		atomic_store(&s->engine_process, wc_shmem_my_process());
 	atomic_store(&s->state, state);
 	ConditionVariableBroadcast(&s->state_changed);
-}
-
-void
-wc_shmem_raise_failed(const WcShmem *s)
-{
-	WcError		err = s->start_error;
-
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the widecol engine could not start: %s", wc_server_text(err.message)),
-			 err.detail[0] != '\0' ? errdetail("%s", wc_server_text(err.detail)) : 0,
-			 err.hint[0] != '\0' ? errhint("%s", wc_server_text(err.hint)) :
-			 errhint("It is tried again within a minute, and when the server reloads its configuration.")));
 }
 
 void

@@ -145,7 +145,4 @@ extern uint32 wc_shmem_wait_event(WcWaitEvent event);
 /* Engine's main thread: changes the state and wakes the processes that wait for it. */
 extern void wc_shmem_set_state(WcShmem *shmem, WcEngineState state, const WcError *why);
 
-/* Raises the error because of which the engine could not start (55000).  The state is WC_ENGINE_FAILED.  A backend's thread. */
-extern void pg_attribute_noreturn() wc_shmem_raise_failed(const WcShmem *shmem);
-
 #endif

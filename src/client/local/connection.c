@@ -559,8 +559,15 @@ wait_for_engine(WcShmem *shmem)
 			break;
 		if (state == WC_ENGINE_FAILED)
 		{
+			WcError		err = shmem->start_error;
+
 			ConditionVariableCancelSleep();
-			wc_shmem_raise_failed(shmem);
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("the widecol engine could not start: %s", wc_server_text(err.message)),
+					 err.detail[0] != '\0' ? errdetail("%s", wc_server_text(err.detail)) : 0,
+					 err.hint[0] != '\0' ? errhint("%s", wc_server_text(err.hint)) :
+					 errhint("It is tried again within a minute, and when the server reloads its configuration.")));
 		}
 		if (state == WC_ENGINE_STOPPED || state == WC_ENGINE_ABSENT)
 		{
