@@ -189,7 +189,7 @@ $(eval $(call flags_rule,fuzz,$(FUZZ_CC) $(CORE_CFLAGS)))
 # --- unit tests of core, with sanitizers --------------------------------------
 SANITIZE_asan = -fsanitize=address,undefined -fno-sanitize-recover=all
 # Fences stand between atomic operations, in which TSan sees no races without them, too.  GCC warns of a fence where it inlines one.
-SANITIZE_tsan = -fsanitize=thread $(if $(findstring clang,$(CC)),,-Wno-tsan)
+SANITIZE_tsan = -fsanitize=thread -DWC_TSAN $(if $(findstring clang,$(CC)),,-Wno-tsan)
 
 # Of C++ objects the sanitizer would want the type information that there is none of.
 SANITIZE_CXX_asan = $(SANITIZE_asan) -fno-sanitize=vptr
