@@ -156,8 +156,9 @@ add_to_maps(WcReader *reader, Stage stage, const WcCell *cell)
 	}
 }
 
+/* May set the family and the qualifier of a cell of a column. */
 static inline void
-take_cell(WcReader *reader, Stage stage, const WcCell *cell, uint32 colno, Datum *values, bool *isnull)
+take_cell(WcReader *reader, Stage stage, WcCell *cell, uint32 colno, Datum *values, bool *isnull)
 {
 	if (colno >= (uint32) reader->ncolumns)
 	{
@@ -167,11 +168,9 @@ take_cell(WcReader *reader, Stage stage, const WcCell *cell, uint32 colno, Datum
 	store_cell(reader, stage, reader->targets[colno], cell, values, isnull);
 	if (reader->member[colno])
 	{
-		WcCell		member = *cell;
-
-		member.family = reader->columns[colno].family;
-		member.qualifier = reader->columns[colno].qualifier;
-		add_to_maps(reader, stage, &member);
+		cell->family = reader->columns[colno].family;
+		cell->qualifier = reader->columns[colno].qualifier;
+		add_to_maps(reader, stage, cell);
 	}
 }
 
@@ -182,7 +181,7 @@ finish_row(WcReader *reader, Stage stage, Datum *values, bool *isnull)
 	for (WcReaderTarget *target = reader->maps; target != NULL; target = target->next)
 	{
 		if (in_stage(reader, stage, target->att))
-			isnull[target->att] = !wc_map_finish(target->map, &values[target->att]);
+			isnull[target->att] = !wc_map_finish(target->map, reader->stay, &values[target->att]);
 	}
 	for (int i = 0; i < reader->nversioned; i++)
 	{
@@ -222,7 +221,7 @@ find_cells(WcClientScan *scan, int *ncells)
 }
 
 static void
-decode_stage(WcReader *reader, Stage stage, const Bitmapset *keys, const FoundCell *cells, int ncells,
+decode_stage(WcReader *reader, Stage stage, const Bitmapset *keys, FoundCell *cells, int ncells,
 			 Datum *values, bool *isnull)
 {
 	Bitmapset  *wanted = stage == STAGE_GATE ? bms_intersect(keys, reader->gated) : bms_difference(keys, reader->gated);

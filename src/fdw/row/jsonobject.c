@@ -17,6 +17,9 @@
 /* Buffers up to this size, in bytes, are kept for the next object. */
 #define KEPT_MAX (1024 * 1024)
 
+/* The size of the memory for a passing jsonb, in bytes.  Memory of its own for each would cost a reset of its context in each row. */
+#define PASSING_SIZE 4096
+
 /* Keys with fewer bytes are sorted by a counting sort. */
 #define SHORT_KEY 256
 
@@ -51,6 +54,7 @@ struct WcJsonObject
 	int			narranged;		/* order and head are those of the first so many members; -1: of none */
 	bool		in_order;		/* order is 0, 1, 2, ... */
 	Bytes		head;			/* the entries of the keys, and their bytes, both in the jsonb's order */
+	Jsonb	   *passing;		/* memory for the last object's jsonb; NULL: none yet */
 };
 
 WcJsonObject *
@@ -322,8 +326,18 @@ write_values(const WcJsonObject *o, JEntry *entries, char *p, uint32 end)
 	}
 }
 
+static Jsonb *
+memory_for(WcJsonObject *o, Size size, bool passing)
+{
+	if (!passing || size > PASSING_SIZE)
+		return palloc(size);
+	if (o->passing == NULL)
+		o->passing = MemoryContextAlloc(o->context, PASSING_SIZE);
+	return o->passing;
+}
+
 Datum
-wc_jsonobject_finish(WcJsonObject *o)
+wc_jsonobject_finish(WcJsonObject *o, bool passing)
 {
 	int			n = o->nmembers;
 	Size		entries = (Size) n * sizeof(JEntry);
@@ -336,7 +350,7 @@ wc_jsonobject_finish(WcJsonObject *o)
 		arrange(o);
 	keys = o->head.len - entries;
 	size = VARHDRSZ + sizeof(uint32) + 2 * entries + keys + o->values.len;
-	jsonb = palloc(size);
+	jsonb = memory_for(o, size, passing);
 	SET_VARSIZE(jsonb, size);
 	jsonb->root.header = (uint32) n | JB_FOBJECT;
 	start = (char *) (jsonb->root.children + 2 * n);

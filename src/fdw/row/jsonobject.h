@@ -27,7 +27,8 @@ extern bool wc_jsonobject_is_last(const WcJsonObject *object, const char *key, S
 /* Removes all members. */
 extern void wc_jsonobject_reset(WcJsonObject *object);
 
-/* Returns the jsonb of the members, palloc'd, and removes them. */
-extern Datum wc_jsonobject_finish(WcJsonObject *object);
+/* Returns the jsonb of the members, and removes them.  passing: the jsonb may be in memory of the object, until the next call;
+ * otherwise it is palloc'd. */
+extern Datum wc_jsonobject_finish(WcJsonObject *object, bool passing);
 
 #endif

@@ -232,19 +232,25 @@ wc_map_add(WcMap *map, const WcCell *cell, const WcCodecWhere *where)
 		appendBinaryStringInfo(&map->last, (const char *) cell->qualifier.data, (int) cell->qualifier.len);
 }
 
-void
-wc_map_reset(WcMap *map)
+static void
+start_row(WcMap *map)
 {
 	map->left_out = false;
 	map->nentries = 0;
-	if (map->json != NULL)
-		wc_jsonobject_reset(map->json);
 	map->max_entries = 0;
 	map->keys = map->values = NULL;
 }
 
+void
+wc_map_reset(WcMap *map)
+{
+	if (map->json != NULL)
+		wc_jsonobject_reset(map->json);
+	start_row(map);
+}
+
 bool
-wc_map_finish(WcMap *map, Datum *value)
+wc_map_finish(WcMap *map, bool passing, Datum *value)
 {
 	bool		any = map->nentries > 0 || map->left_out;
 
@@ -256,7 +262,7 @@ wc_map_finish(WcMap *map, Datum *value)
 		*value = FunctionCall2(&map->to_hstore, PointerGetDatum(keys), PointerGetDatum(values));
 	}
 	else if (any)
-		*value = wc_jsonobject_finish(map->json);
-	wc_map_reset(map);
+		*value = wc_jsonobject_finish(map->json, passing);
+	start_row(map);
 	return any;
 }

@@ -28,7 +28,8 @@ extern void wc_map_add(WcMap *map, const WcCell *cell, const WcCodecWhere *where
 /* Removes the cells added since the last wc_map_finish. */
 extern void wc_map_reset(WcMap *map);
 
-/* Sets *value to the map of the cells added since the last wc_map_finish; false: no cells, NULL in SQL. */
-extern bool wc_map_finish(WcMap *map, Datum *value);
+/* Sets *value to the map of the cells added since the last wc_map_finish; false: no cells, NULL in SQL.  passing: the value may be in
+ * memory of the map, until the next wc_map_finish; otherwise it is palloc'd. */
+extern bool wc_map_finish(WcMap *map, bool passing, Datum *value);
 
 #endif

@@ -67,7 +67,7 @@ show_maps(WcModify *m, TupleTableSlot *old, TupleTableSlot *new, Shown *shown)
 
 			wc_map_add(map, &cell, &where);
 		}
-		shown->isnull[index] = !wc_map_finish(map, &shown->values[index]);
+		shown->isnull[index] = !wc_map_finish(map, false, &shown->values[index]);
 	}
 }
 
