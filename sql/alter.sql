@@ -180,6 +180,23 @@ ALTER TABLE al_events ATTACH PARTITION al_c FOR VALUES IN ('c');
 ALTER TABLE al_events DETACH PARTITION al_c CONCURRENTLY;
 SELECT * FROM al_c;
 SELECT * FROM al_events;
+-- through a partitioned table; CONCURRENTLY of one value leaves a CHECK constraint
+CREATE TABLE al_kinds (kind text COLLATE "C", id int, v int) PARTITION BY LIST (kind);
+CREATE TABLE al_ab PARTITION OF al_kinds FOR VALUES IN ('a', 'b') PARTITION BY RANGE (id);
+CREATE TABLE al_d PARTITION OF al_kinds FOR VALUES IN ('d') PARTITION BY RANGE (id);
+CREATE FOREIGN TABLE al_ab_low (kind text OPTIONS (rowkey '1') COLLATE "C", id int OPTIONS (rowkey '2'), v int)
+  SERVER widecol OPTIONS ("table" 'al_kinds');
+CREATE FOREIGN TABLE al_d_low (kind text OPTIONS (rowkey '1') COLLATE "C", id int OPTIONS (rowkey '2'), v int)
+  SERVER widecol OPTIONS ("table" 'al_kinds');
+ALTER TABLE al_ab ATTACH PARTITION al_ab_low FOR VALUES FROM (0) TO (10);
+ALTER TABLE al_d ATTACH PARTITION al_d_low FOR VALUES FROM (0) TO (10);
+INSERT INTO al_kinds VALUES ('a', 1, 1), ('b', 1, 2), ('d', 1, 3);
+ALTER TABLE al_kinds DETACH PARTITION al_ab;
+ALTER TABLE al_kinds DETACH PARTITION al_ab CONCURRENTLY;
+ALTER TABLE al_kinds DETACH PARTITION al_d CONCURRENTLY;
+SELECT * FROM al_kinds;
+SELECT * FROM al_d_low;
+DROP TABLE al_kinds, al_d;
 DROP FOREIGN TABLE al_b;
 CREATE FOREIGN TABLE al_b (kind text OPTIONS (rowkey '1') COLLATE "C" CHECK (kind = 'b'), id int OPTIONS (rowkey '2'), v int)
   SERVER widecol OPTIONS ("table" 'al_events');

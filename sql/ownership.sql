@@ -188,11 +188,19 @@ CREATE FOREIGN TABLE made (kind text OPTIONS (rowkey '1') COLLATE "C" GENERATED 
   SERVER widecol OPTIONS (table 'own_kinds');
 CREATE TABLE whole (kind text COLLATE "C", id int, v text) PARTITION BY LIST (kind);
 ALTER TABLE whole ATTACH PARTITION bound FOR VALUES IN ('open');
+CREATE TABLE sorts (kind text COLLATE "C", id int, v text) PARTITION BY LIST (kind);
+CREATE TABLE opened PARTITION OF sorts FOR VALUES IN ('open') PARTITION BY RANGE (id);
+CREATE FOREIGN TABLE opened_low (kind text OPTIONS (rowkey '1') COLLATE "C", id int OPTIONS (rowkey '2'), v text)
+  SERVER widecol OPTIONS (table 'own_kinds');
+ALTER TABLE opened ATTACH PARTITION opened_low FOR VALUES FROM (0) TO (10);
 INSERT INTO hidden VALUES ('open', 1, 'seen'), ('shut', 1, 'unseen');
 ALTER FOREIGN TABLE kinds OWNER TO regress_widecol_bob;
 ALTER FOREIGN TABLE bound OWNER TO regress_widecol_bob;
 ALTER FOREIGN TABLE made OWNER TO regress_widecol_bob;
 ALTER TABLE whole OWNER TO regress_widecol_bob;
+ALTER TABLE sorts OWNER TO regress_widecol_bob;
+ALTER TABLE opened OWNER TO regress_widecol_bob;
+ALTER FOREIGN TABLE opened_low OWNER TO regress_widecol_bob;
 SET ROLE regress_widecol_bob;
 ALTER FOREIGN TABLE kinds DROP CONSTRAINT one;
 ALTER FOREIGN TABLE kinds DROP CONSTRAINT one, ADD CONSTRAINT one CHECK (kind = 'shut');
@@ -200,6 +208,9 @@ ALTER FOREIGN TABLE kinds ALTER id OPTIONS (SET rowkey '1'), ALTER kind OPTIONS 
 ALTER FOREIGN TABLE made ALTER kind DROP EXPRESSION;
 ALTER TABLE whole DETACH PARTITION bound;
 ALTER TABLE whole DETACH PARTITION bound CONCURRENTLY;
+ALTER TABLE sorts DETACH PARTITION opened;
+ALTER TABLE sorts DETACH PARTITION opened CONCURRENTLY;
+SELECT inhdetachpending FROM pg_inherits WHERE inhrelid = 'opened'::regclass;
 ALTER FOREIGN TABLE kinds DROP CONSTRAINT one, ADD CONSTRAINT two CHECK (kind = 'open');
 SELECT * FROM kinds UNION ALL SELECT kind, id, v FROM made UNION ALL SELECT * FROM whole;
 RESET ROLE;

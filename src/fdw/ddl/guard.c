@@ -79,19 +79,29 @@ look_at(Oid relid)
 	return guard;
 }
 
-/* A partition shows the rows of its bound; by itself it would show all. */
+/*
+ * A partition shows the rows of its bound, and of the bounds above it; by itself it would show all.  DETACH CONCURRENTLY commits before
+ * it is done, too early for a check after it.
+ */
 static void
 check_detach(const PartitionCmd *cmd)
 {
-	Oid			relid = RangeVarGetRelid(cmd->name, AccessShareLock, true);
-	WcGuard    *guard;
+	Oid			detached = RangeVarGetRelid(cmd->name, AccessShareLock, true);
+	ListCell   *lc;
 
-	if (!OidIsValid(relid) || !wc_foreign_is_widecol(relid))
+	if (!OidIsValid(detached))
 		return;
-	guard = look_at(relid);
-	if (guard->wrel != NULL && guard->wrel->constant_parts > 0)
-		wc_owner_require(stored_table(guard->table_name),
-						 "The partition's bound decides which rows the foreign table shows: have the stored table's owner detach it.");
+	foreach(lc, find_all_inheritors(detached, AccessShareLock, NULL))
+	{
+		WcGuard    *guard;
+
+		if (!wc_foreign_is_widecol(lfirst_oid(lc)))
+			continue;
+		guard = look_at(lfirst_oid(lc));
+		if (guard->wrel != NULL)
+			wc_owner_require(stored_table(guard->table_name),
+							 "The partition's bound decides which rows the foreign table shows: have the stored table's owner detach it.");
+	}
 }
 
 static List *

@@ -137,24 +137,26 @@ note(List *definitions, Oid relid)
 static void
 check_detach(List *definitions, const AlterTableCmd *cmd)
 {
+	List	   *detached;
 	ListCell   *lc;
 
 	if (cmd->subtype != AT_DetachPartition || !castNode(PartitionCmd, cmd->def)->concurrent)
 		return;
+	detached = with_inheritors(castNode(PartitionCmd, cmd->def)->name);
 	foreach(lc, definitions)
 	{
 		const WcDefinition *definition = lfirst(lc);
 		const WcRelation *wrel = definition->wrel;
 
-		if (wrel == NULL || definition->relid != RangeVarGetRelid(castNode(PartitionCmd, cmd->def)->name, NoLock, true))
+		if (wrel == NULL || !list_member_oid(detached, definition->relid))
 			continue;
 		for (int k = 0; k < wrel->nkeys; k++)
 			if (wrel->columns[wrel->keys[k]].nconstants > 1)
 				ereport(ERROR,
 						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						 errmsg("cannot detach partition \"%s\" concurrently", wrel->relname),
-						 errdetail("Its bound lists several values of row key column \"%s\".",
-								   NameStr(wrel->columns[wrel->keys[k]].name)),
+						 errmsg("cannot detach partition \"%s\" concurrently", castNode(PartitionCmd, cmd->def)->name->relname),
+						 errdetail("Bounds list several values of row key column \"%s\" of foreign table \"%s\".",
+								   NameStr(wrel->columns[wrel->keys[k]].name), wrel->relname),
 						 errhint("Use DETACH PARTITION without CONCURRENTLY.")));
 	}
 }
@@ -173,7 +175,8 @@ wc_redefine_note(AlterTableStmt *stmt)
 	{
 		const AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
 
-		if (cmd->subtype == AT_AttachPartition)
+		/* a partition that is about to be detached is none of those below stmt->relation */
+		if (cmd->subtype == AT_AttachPartition || cmd->subtype == AT_DetachPartitionFinalize)
 			relids = list_concat_unique_oid(relids, with_inheritors(castNode(PartitionCmd, cmd->def)->name));
 	}
 	foreach(lc, relids)
