@@ -127,6 +127,41 @@ a_damaged_state_is_refused(void **state)
 	kit_close(&kit);
 }
 
+/* It is in the log, and cannot be left out unless the administrator says so. */
+static void
+a_step_over_damaged_rows_can_be_given_up(void **state)
+{
+	Kit			kit;
+	WcStep		step;
+	WcStore    *store;
+	char	   *error = NULL;
+	char		hint[64];
+	uint64_t	applied;
+
+	kit_open(&kit);
+	kit_create(&kit, "t", WC_PACKING_CELL, 1);
+	kit_put(&kit, "a", 1, "a", 10, "1");
+	kit_commit(&kit);
+	store = kit_store(&kit, 1);
+	rocksdb_put_cf(kit.engine->db, kit.engine->write_options, store->cf, "r\0\1", 3, "\1\7", 2, &error);
+	assert_null(error);
+	step = step_of(&kit, WC_STEP_COMPACT);
+	applied = wc_engine_applied_position(kit.engine);
+	assert_int_equal(wc_engine_step(kit.engine, applied + 1, &step, &kit.err), WC_CORRUPT);
+	snprintf(hint, sizeof(hint), "widecol.accept_damage = %u.", kit.table);
+	assert_non_null(strstr(kit.err.hint, hint));
+	wc_engine_accept_damage(kit.engine, kit.table + 1);
+	assert_int_equal(wc_engine_step(kit.engine, applied + 1, &step, &kit.err), WC_CORRUPT);
+	assert_int_equal(wc_engine_applied_position(kit.engine), applied);
+	wc_engine_accept_damage(kit.engine, kit.table);
+	assert_ok(&kit, wc_engine_step(kit.engine, applied + 1, &step, &kit.err));
+	assert_int_equal(wc_engine_applied_position(kit.engine), applied + 1);
+	assert_int_equal(wc_engine_void_operations(kit.engine), 1);
+	kit_put(&kit, "b", 1, "a", 10, "1");
+	kit_commit(&kit);
+	kit_close(&kit);
+}
+
 /* --- passes -----------------------------------------------------------------------*/
 
 /* A row of n columns, each with a version too many, and a delete marker over every third. */
@@ -901,6 +936,7 @@ main(void)
 		cmocka_unit_test(a_step_has_its_place_among_commits),
 		cmocka_unit_test(a_step_of_what_is_not_there_is_void),
 		cmocka_unit_test(a_damaged_state_is_refused),
+		cmocka_unit_test(a_step_over_damaged_rows_can_be_given_up),
 		cmocka_unit_test(a_wide_row_takes_many_steps),
 		cmocka_unit_test(markers_older_than_all_puts_go),
 		cmocka_unit_test(a_wide_row_can_be_left_in_its_midst),

@@ -80,6 +80,9 @@ remove_replaced(const char *path, WcError *err)
 
 /* --- making ----------------------------------------------------------------*/
 
+/* How the name of a file ends that is to take another one's place. */
+#define NEW ".new"
+
 typedef struct Making
 {
 	const char *building;
@@ -94,9 +97,9 @@ replace_in_pool(const char *from, const char *to, WcError *err)
 {
 	char		new[WC_PATH_MAX];
 
-	if (snprintf(new, sizeof(new), "%s.new", to) >= (int) sizeof(new))
+	if (snprintf(new, sizeof(new), "%s" NEW, to) >= (int) sizeof(new))
 		return wc_error(err, WC_INVALID, "the name of file \"%s\" is too long", to);
-	if ((unlink(new) != 0 && errno != ENOENT) || link(from, new) != 0)
+	if ((unlink(new) != 0 && errno != ENOENT) || link(from, new) != 0)	/* a crash here leaves it to remove_unnamed */
 		return wc_file_error(err, "link file", new);
 	if (rename(new, to) != 0)
 		return wc_file_error(err, "rename file", new);
@@ -295,6 +298,15 @@ compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *) a, *(char *const *) b);
 }
 
+/* Is it a file that replace_in_pool has left? */
+static bool
+is_left_over(const char *name)
+{
+	size_t		len = strlen(name);
+
+	return len > strlen(NEW) && strcmp(name + len - strlen(NEW), NEW) == 0;
+}
+
 static WcStatus
 remove_unnamed(void *arg, const char *name, WcError *err)
 {
@@ -302,8 +314,9 @@ remove_unnamed(void *arg, const char *name, WcError *err)
 	char		path[WC_PATH_MAX];
 	WcStatus	status;
 
-	if (!wc_image_is_table_file(name) ||
-		(named->n > 0 && bsearch(&name, named->names, named->n, sizeof(*named->names), compare_names) != NULL))
+	if (!is_left_over(name) && !wc_image_is_table_file(name))
+		return WC_OK;
+	if ((named->n > 0 && bsearch(&name, named->names, named->n, sizeof(*named->names), compare_names) != NULL))
 		return WC_OK;
 	status = wc_file_join(path, named->pool, name, err);
 	if (status == WC_OK && unlink(path) != 0 && errno != ENOENT)

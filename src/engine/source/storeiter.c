@@ -340,7 +340,8 @@ end_copy_back(WcStoreIter *s, WcSlice start, bool small)
 {
 	WcSlice		end = wc_buf_slice(&s->until);
 
-	if (s->copying)
+	/* without memory for `until` it is empty, which would mean that there are no more keys */
+	if (s->copying && !s->failed)
 	{
 		wc_scancopy_turn(&s->copy, start);
 		s->copies = wc_scancache_add(&s->store->scancache, &s->copy, end.len > 0 ? &end : NULL, small, &s->shown);

@@ -233,6 +233,7 @@ reuse(WcFamilies *f, const WcStore *like, uint64_t xid) WC_REQUIRES(f->mutex)
 		return false;
 	take_out(&f->dropped, store);
 	atomic_store(&store->dropped, false);
+	wc_scancache_open(&store->scancache, rocksdb_get_latest_sequence_number(f->engine->db));
 	store->made_for = xid;
 	add(&f->made, store);
 	atomic_fetch_add(&f->nmade, 1);

@@ -1,6 +1,8 @@
 /*
  * engine/store/state.c: functions on the open engine that every folder uses.
  */
+#include <inttypes.h>
+
 #include "engine/store/state.h"
 
 rocksdb_t *
@@ -71,4 +73,14 @@ wc_engine_sync(WcEngine *engine, WcError *err)
 	status = wc_engine_sync_locked(engine, err);
 	pthread_mutex_unlock(&engine->write_mutex);
 	return status;
+}
+
+bool
+wc_engine_accepts_damage(WcEngine *engine, uint32_t table_id, WcError *err)
+{
+	if (atomic_load(&engine->accepts_damage) == table_id)
+		return true;
+	wc_error_hint(err, "Put the file back from a copy.  To go on without changes of damaged rows of this stored table, and to drop it: "
+				  "widecol.accept_damage = %" PRIu32 ".", table_id);
+	return false;
 }

@@ -73,6 +73,9 @@ struct WcEngine
  * one byte can become a marker of 20). */
 #define WC_PACKED_ROW_LARGE(engine) ((engine)->packed_row_max / 32)
 
+/* Are changes of the table's damaged rows given up (widecol.accept_damage)?  false: sets err's hint, which tells how to go on. */
+extern bool wc_engine_accepts_damage(WcEngine *engine, uint32_t table_id, WcError *err);
+
 /* As wc_engine_sync, with the write mutex locked. */
 extern WcStatus wc_engine_sync_locked(WcEngine *engine, WcError *err) WC_REQUIRES(engine->write_mutex) WC_WARN_UNUSED;
 

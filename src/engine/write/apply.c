@@ -105,12 +105,8 @@ pass_damage(Apply *a, WcStatus status, WcError *err)
 {
 	if (status != WC_CORRUPT || a->state == NULL)
 		return pass_over(a, status, err);
-	if (atomic_load(&a->engine->accepts_damage) != a->state->id)
-	{
-		wc_error_hint(err, "Put the file back from a copy.  To go on without changes of damaged rows of this stored table, and to drop it: "
-					  "widecol.accept_damage = %" PRIu32 ".", a->state->id);
+	if (!wc_engine_accepts_damage(a->engine, a->state->id, err))
 		return status;
-	}
 	if (a->nvoid++ == 0)
 		memcpy(a->why, err->message, sizeof(a->why));
 	a->given_up = true;

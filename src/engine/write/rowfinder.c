@@ -162,7 +162,9 @@ wc_rowfinder_missed(WcRowFinder *finder, WcSlice row, WcError *err)
 		return WC_OK;
 	finder->misses = 0;
 	status = seek(finder, row, err);
-	return status == WC_OK ? set_gap_to_iterator(finder, err) : status;
+	if (status == WC_OK)
+		status = set_gap_to_iterator(finder, err);
+	return status == WC_CORRUPT ? WC_OK : status;	/* the next row is damaged, not this one */
 }
 
 static void
@@ -188,7 +190,14 @@ walk(WcRowFinder *finder, WcSlice row, bool *found, WcSlice *value, WcError *err
 		if (i > 0)
 			wc_rocks_iter_next(finder->iterator);
 		if (!iterator_row(finder, &at))
-			return set_gap_to_iterator(finder, err);
+		{
+			WcStatus	status = set_gap_to_iterator(finder, err);
+
+			if (status != WC_CORRUPT)
+				return status;
+			order = -1;			/* damaged rows before this one: a Get tells whether it is one of them */
+			break;
+		}
 		order = wc_slice_cmp(at, row);
 	}
 	if (order < 0)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "engine/catalog/catalog.h"
 #include "engine/forget/history.h"
 #include "engine/store/state.h"
@@ -207,11 +208,11 @@ apply_void(WcEngine *engine, uint64_t position, WcError *err) WC_REQUIRES(engine
 	return status;
 }
 
-/* With the write mutex held.  position 0: the next. */
+/* With the write mutex held.  position 0: the next.  work NULL: the step is void. */
 static WcStatus
 apply_locked(WcEngine *engine, uint64_t position, const WcStep *step, WcStepWork *work, WcError *err) WC_REQUIRES(engine->write_mutex)
 {
-	WcStore    *store = find_store(engine, step);
+	WcStore    *store = work != NULL ? find_store(engine, step) : NULL;
 	WcStatus	status;
 
 	if (position == 0)
@@ -253,6 +254,20 @@ work_out(WcEngine *engine, const WcStep *step, WcStepWork *work, WcError *err)
 	return status;
 }
 
+/*
+ * A step over damaged rows cannot be applied, nor can what is behind it in the log.  Like the changes of a commit it is void if
+ * the administrator has given the damaged rows up.
+ */
+static bool
+passes_damage(WcEngine *engine, const WcStep *step, WcStatus status, WcError *err)
+{
+	if (status != WC_CORRUPT || !wc_engine_accepts_damage(engine, step->table_id, err))
+		return false;
+	atomic_fetch_add(&engine->nvoid, 1);
+	wc_log(WC_LOG_WARNING, "a step of a compaction is void: %s", err->message);
+	return true;
+}
+
 /* work: the changes that a pass has computed; NULL: none. */
 static WcStatus
 apply(WcEngine *engine, uint64_t position, const WcStep *step, WcStepWork *work, WcError *err)
@@ -260,6 +275,7 @@ apply(WcEngine *engine, uint64_t position, const WcStep *step, WcStepWork *work,
 	WcStepWork	here = {.sifted = WC_SIFTED_INIT};
 	int64_t		since = wc_clock_monotonic_us();
 	bool		done = false;
+	bool		is_void = false;
 	WcStatus	status = WC_OK;
 
 	if (work != NULL)
@@ -270,9 +286,10 @@ apply(WcEngine *engine, uint64_t position, const WcStep *step, WcStepWork *work,
 	}
 	if (!done)
 		status = work_out(engine, step, &here, err);
+	is_void = passes_damage(engine, step, status, err);
 	pthread_mutex_lock(&engine->write_mutex);
-	if (status == WC_OK)
-		status = apply_locked(engine, position, step, done ? work : &here, err);
+	if (status == WC_OK || is_void)
+		status = apply_locked(engine, position, step, is_void ? NULL : done ? work : &here, err);
 	wc_rangewatch_end(&here.watch);
 	if (work != NULL)
 	{
