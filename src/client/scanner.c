@@ -111,6 +111,22 @@ may_see_own(const WcScan *scan)
 /* After a request of scan_beside that was in vain the next ones are left out, up to so many. */
 #define LEFT_OUT_MAX 63
 
+/* The rows in the scan's block, of which none has been read. */
+static uint64
+count_rows(const WcClientScan *scan)
+{
+	WcBlockReader reader = scan->reader;
+	WcBlockEntry entry;
+	WcSlice		row;
+	WcCell		cell;
+	uint32		colno;
+	uint64		n = 0;
+
+	while ((entry = wc_block_next(&reader, &row, &cell, &colno)) == WC_BLOCK_ROW || entry == WC_BLOCK_CELL)
+		n += entry == WC_BLOCK_ROW;
+	return n;
+}
+
 /*
  * Reads the scan's rows as far as its limit, in the newest state but without those of `written`.  NULL: there may be rows of
  * `written` among them.
@@ -143,7 +159,7 @@ scan_beside(const WcDriverOpen *open, const WcExtent *written, MemoryContext con
 	to.scan = &scan;
 	s = make_scan(wc_driver_of(scan.table_id), context);
 	s->at->scan_open(&s->driver, &to);
-	if (next_block(s) && s->driver.complete && s->driver.stats.rows == scan.row_limit)
+	if (next_block(s) && s->driver.complete && count_rows(s) == scan.row_limit)
 	{
 		in_vain = 0;
 		return s;

@@ -188,9 +188,14 @@ ask_to_take(uint8 type, uint64 xid, uint64 length, uint64 snapshot, WcDriverTake
 	return number;
 }
 
+/* The engine knows of no lock that a claim stands for, and would ask for a stronger one, which waits for locks FOR KEY SHARE. */
 static uint64
 local_precommit(uint64 xid, uint64 length, uint64 snapshot)
 {
+	uint64		holder;
+
+	if (!wc_local_move_claims(xid, &holder) && holder != 0)
+		return holder;
 	return ask_to_take(WC_MSG_PRECOMMIT, xid, length, snapshot, NULL);
 }
 

@@ -235,6 +235,7 @@ apply_until_done(WcApplier *a, Entry *c)
 	bool		done = !a->gave_up;
 	size_t		n = 1;
 	WcLeft	   *left = wc_epochs_left(a->o.epochs);
+	uint64_t	nvoid = wc_engine_void_operations(a->o.engine);
 
 	/* after a failure each alone, so that those before the one that fails are applied */
 	while (done && apply_next(a, c, failed, &n, &err) != WC_OK)
@@ -251,8 +252,10 @@ apply_until_done(WcApplier *a, Entry *c)
 	}
 	if (failed && done)
 		note_stall(a, NULL);
-	if (done && left != NULL)
+	if (left != NULL && done && nvoid == wc_engine_void_operations(a->o.engine))
 		wc_left_keep(left);
+	else if (left != NULL)
+		wc_left_forget(left);	/* what a session left may show a change that is void */
 	for (int i = 0; done && i < ANSWERS_FIRST && wc_answers_make(wc_epochs_answers(a->o.epochs)); i++)
 	{
 		if (gives_way(a))

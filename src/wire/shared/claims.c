@@ -112,6 +112,14 @@ wc_claims_give_back(WcClaims *c, const WcClaim *claim)
 	(void) atomic_compare_exchange_strong(&c->slots[claim->slot], &mine, claim->before);
 }
 
+/* Is the claim no transaction's, and still in the slot?  A transaction that rolls back gives the slot back to the commit before it, and
+ * then ends: the claim of a commit that is in force may have come into the slot since `claim` was read. */
+static bool
+has_ended(const WcClaims *c, const WcFlight *flight, uint32_t slot, uint64_t claim)
+{
+	return wc_claims_claimant(c, flight, claim) == 0 && atomic_load(&c->slots[slot]) == claim;
+}
+
 /* A process's claim is one of a transaction that runs: before it ends, the claim becomes a commit's.  But the commit that it is
  * behind may not be applied. */
 bool
@@ -121,7 +129,7 @@ wc_claims_is_quiet(const WcClaims *c, const WcFlight *flight, uint32_t table_id,
 	uint32_t	slot = wc_claims_row_slot(c, table_id, row);
 	uint64_t	claim = atomic_load(&c->slots[slot]);
 
-	return opening != 0 && (wc_claims_follows(claim) == WC_CLAIM_HELD || wc_claims_claimant(c, flight, claim) == 0) &&
+	return opening != 0 && (wc_claims_follows(claim) == WC_CLAIM_HELD || has_ended(c, flight, slot, claim)) &&
 		wc_claims_is_open(c, opening, table_id, slot);
 }
 
@@ -227,6 +235,8 @@ holder_of_slot(const WcClaims *c, const WcFlight *flight, uint32_t slot, uint32_
 		bool		brief = false;
 		uint64_t	before = 0;
 
+		if (xid == 0 && atomic_load(&c->slots[slot]) != claim)
+			continue;			/* see has_ended */
 		if (xid == except || (row.data == NULL && table_bits_of(claim) != wc_claims_table_bits(table_id)))
 			return 0;
 		if (!wc_claims_is_held(claim))
