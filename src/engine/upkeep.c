@@ -25,6 +25,9 @@
 /* When files could not be compacted (for example, since the disk is full), they are tried again after so long. */
 #define RETRY_US (60 * WC_USEC_PER_SEC)
 
+/* A family of which a sweep has failed is swept again after so long: the sweep reads all that is before a damaged row once more. */
+#define SWEEP_RETRY_US (600 * WC_USEC_PER_SEC)
+
 /* So many families are swept at a time: the pass of a sweep keeps a few MiB. */
 #define SWEEPS_MAX 16
 
@@ -211,7 +214,10 @@ wc_upkeeper_step(WcUpkeeper *u, int64_t *worked_us)
 	sweep = take_first_sweep(u);
 	status = step_on(u, sweep, worked_us, &err);
 	if (is_failure(u, status))
+	{
 		tell_failure(sweep->store, &err);
+		sweep->store->upkeep.sweep_again_us = u->engine->clock_us() + SWEEP_RETRY_US;
+	}
 	if (status == WC_OK)
 		append_sweep(u, sweep);
 	else
@@ -256,7 +262,7 @@ sweep_when_worth(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings, WcErro
 	bool		worth;
 
 	if ((marks.superseded < WC_UPKEEP_DEAD_MIN && marks.dated < WC_UPKEEP_DEAD_MIN) || u->nsweeps == SWEEPS_MAX ||
-		sweep_of(u, store) != NULL)
+		now < state->sweep_again_us || sweep_of(u, store) != NULL)
 		return WC_OK;
 	keys = wc_rocks_property(u->engine->db, store->cf, "rocksdb.estimate-num-keys");
 	worth = ripen(&state->superseded, marks.superseded, is_enough(marks.superseded, keys, settings),
@@ -396,7 +402,7 @@ look_at(WcUpkeeper *u, WcStore *store, const WcUpkeep *settings)
 		status = compact_when_due(u, store, settings, &err);
 	if (is_failure(u, status))
 		tell_failure(store, &err);
-	else
+	else if (u->engine->clock_us() >= store->upkeep.sweep_again_us)
 		store->upkeep.failed = false;
 }
 

@@ -284,6 +284,36 @@ sweeps_end_early(void **state)
 	kit_close(&kit);
 }
 
+/* A sweep that fails, at a damaged row, does not begin again at once. */
+static void
+a_sweep_that_fails_waits(void **state)
+{
+	Kit			kit;
+	char	   *error = NULL;
+	char		row[16];
+	int64_t		failed;
+
+	(void) state;
+	open_with(&kit, WC_PACKING_ROW);
+	make_much_to_sweep(&kit, "damaged");
+	rocksdb_put_cf(kit.engine->db, kit.engine->write_options, kit_store(&kit, 1)->cf, row_name(row, ROWS), 6, "\1\7", 2, &error);
+	assert_null(error);
+	one_round_at(&kit, kit_now);
+	assert_true(step(&kit));
+	while (step(&kit))
+		;
+	failed = kit_now;
+	for (int s = 10; s < 600; s += 10)
+	{
+		one_round_at(&kit, failed + s * INT64_C(1000000));
+		assert_false(step(&kit));
+	}
+	one_round_at(&kit, failed + 600 * INT64_C(1000000));
+	one_round_at(&kit, kit_now + DELAY);
+	assert_true(step(&kit));
+	kit_close(&kit);
+}
+
 typedef struct Log
 {
 	WcEngine   *engine;
@@ -701,6 +731,7 @@ main(void)
 		cmocka_unit_test(a_sweep_lets_others_come),
 		cmocka_unit_test(steps_are_short),
 		cmocka_unit_test(sweeps_end_early),
+		cmocka_unit_test(a_sweep_that_fails_waits),
 		cmocka_unit_test(waiting_is_no_work),
 		cmocka_unit_test(what_is_young_stays),
 		cmocka_unit_test(little_is_let_be),

@@ -50,6 +50,7 @@ typedef struct WcStoreUpkeep
 	WcCounted	dated;
 	int64_t		compacted_ts;	/* cells that were gone at this "expired" are not in the files any more */
 	int64_t		retry_us;		/* monotonic; the range that steps have swept is not compacted before, since that failed */
+	int64_t		sweep_again_us;	/* of the engine's clock; there is no sweep before, since the last one failed */
 	WcSwept		compacting;		/* the range of which files are compacted, without the parts that are done */
 	bool		flushed;		/* the memtables were flushed for this range */
 	bool		failed;			/* the last attempt failed, and the failure was logged */
