@@ -301,7 +301,20 @@ SELECT widecol.flush('cl');
 SELECT widecol.major_compact('cl');
 SELECT "row", family, qualifier, ts FROM texts WHERE ts BETWEEN 10 AND 30 AND qualifier >= 'x';
 
+-- a condition on the qualifier only leaves out cells, also with min_versions, where a Get that names its columns shows one more
+SELECT widecol.create_table('cl_kept', '{"cf": {"versions": 3, "min_versions": 1, "ttl": 3600}}');
+CREATE FOREIGN TABLE kept ("row" text, family text, qualifier text, ts bigint, value text) SERVER widecol OPTIONS ("table" 'cl_kept', layout 'cell');
+SELECT widecol.put('cl_kept', 'r', 'cf:x', 'fresh'), widecol.put('cl_kept', 'r', 'cf:x', 'old', 1000);
+SELECT value FROM kept;
+SELECT value FROM kept WHERE qualifier = 'x';
+SELECT value FROM kept WHERE "row" = 'r' AND qualifier IN ('x', 'y');
+SELECT value FROM kept WHERE "row" = 'r' AND qualifier = 'x' LIMIT 5;
+SELECT count(*) FROM kept WHERE family = 'cf' AND qualifier = 'x';
+UPDATE kept SET value = 'changed' WHERE qualifier = 'x' RETURNING value;
+
 SET client_min_messages = warning;
+DROP FOREIGN TABLE kept;
+SELECT widecol.drop_table('cl_kept');
 DROP FOREIGN TABLE cells, texts, newest, raw, only_value, only_ts, newest_ts;
 SELECT widecol.drop_table('cl');
 DROP SCHEMA cell_layout CASCADE;

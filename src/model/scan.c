@@ -516,7 +516,7 @@ wc_scan_shape_encode(WcBuf *out, const WcScan *scan)
 	shape.ranges = NULL;
 	shape.reversed = false;
 	shape.row_limit = 0;
-	shape.count_cells = false;
+	shape.count_cells = scan->count_cells && scan->ncolumns > 0;
 	shape.batch_rows = 0;
 	wc_scan_encode(out, &shape);
 }

@@ -151,7 +151,7 @@ ttl_ends_column(const WcMatcher *m, const WcCell *cell)
 {
 	if (cell->ts >= m->oldest_ts || m->count <= m->o.attrs.min_versions)
 		return false;
-	return !wc_columntracker_names_all(&m->columns) || m->last_ts < m->oldest_ts;
+	return m->o.columns_filter || !wc_columntracker_names_all(&m->columns) || m->last_ts < m->oldest_ts;
 }
 
 static WcMatch

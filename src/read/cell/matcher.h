@@ -50,6 +50,7 @@ typedef struct WcMatcherOptions
 	uint32_t	ncolumns;
 	const WcColumn *columns;
 	const uint32_t *colnos;
+	bool		columns_filter;	/* they are a condition: what is visible is the same as without them (see ttl_ends_column) */
 
 	/*
 	 * Major compaction: a marker whose timestamp was given is kept if it was written after

@@ -351,6 +351,7 @@ open_family(OpenContext *c, uint32_t i, WcError *err)
 	WcFamilyScan f = {.family = family,.place = i};
 	WcMatcherOptions o = {
 		.mode = scan->raw ? WC_MATCH_RAW : WC_MATCH_READ,
+		.columns_filter = scan->count_cells,
 		.attrs = family->attrs,
 		.now_us = c->scanner->now_us,
 		/* the Scan's count what the filter lets through */
