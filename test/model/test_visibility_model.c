@@ -89,7 +89,7 @@ is_candidate(const WcScan *scan, const StoredCell *c)
 	return true;
 }
 
-/* Does the scan name columns of the family, and want no others? */
+/* Does the scan name columns of the family, not as a condition, and want no others? */
 static bool
 names_columns(const WcScan *scan, int family)
 {
@@ -105,7 +105,7 @@ names_columns(const WcScan *scan, int family)
 			continue;			/* an empty range */
 		if (c->kind != WC_COLUMN_EXACT)
 			return false;
-		names = true;
+		names = !scan->count_cells;
 	}
 	return names;
 }
