@@ -194,6 +194,7 @@ local_precommit(uint64 xid, uint64 length, uint64 snapshot)
 {
 	uint64		holder;
 
+	(void) wc_claim_settle();
 	if (!wc_local_move_claims(xid, &holder) && holder != 0)
 		return holder;
 	return ask_to_take(WC_MSG_PRECOMMIT, xid, length, snapshot, NULL);
