@@ -58,8 +58,8 @@ extern void wc_reader_check_types(WcReader *reader, bool check);
  */
 extern bool wc_reader_next(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull);
 
-/* As wc_reader_next, but short texts and byteas may be in the scan's memory instead, and maps in the reader's: they are valid until the next call for this
- * scan, and end with the scan. */
+/* As wc_reader_next, but short texts and byteas may be in the scan's memory instead, and maps in the reader's: they are
+ * valid until the next call for this scan, and end with the scan. */
 extern bool wc_reader_next_in_place(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull);
 
 /*
