@@ -199,6 +199,27 @@ load_stop(@writers);
 is_equal($primary, $standby, 'standby after restarts');
 is_equal($primary, $cascade, 'cascaded standby');
 
+# --- promotion without a change of a stored table behind it ------------------------------------------
+# The engine has read the log of the new timeline, though it has applied nothing of it.
+$standby->backup('idle');
+my $idle = PostgreSQL::Test::Cluster->new('idle');
+$idle->init_from_backup($standby, 'idle', has_streaming => 1);
+$idle->start;
+is_equal($primary, $idle, 'a further standby');
+$idle->promote;
+ok(comes_back($idle, 'SELECT NOT pg_is_in_recovery()'), 'is promoted');
+my $held = $idle->safe_psql('postgres', 'SELECT count(*) FROM stored_row');
+$idle->safe_psql('postgres', 'CREATE TABLE beside AS SELECT generate_series(1, 1000) AS i; CHECKPOINT');
+is($idle->safe_psql('postgres', 'SELECT count(*) FROM stored_row'), $held, 'holds the same');
+for my $way (qw(fast fast immediate))
+{
+	$idle->stop($way);
+	$idle->start;
+	ok(comes_back($idle, "SELECT count(*) = $held FROM stored_row"), "and does after a stop ($way)");
+	$idle->safe_psql('postgres', 'CHECKPOINT');
+}
+$idle->stop('fast');
+
 # --- promotion under load -----------------------------------------------------------------------
 @writers = start_writers($primary, 20001);
 $standby->promote;

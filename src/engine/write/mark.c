@@ -2,7 +2,8 @@
  * engine/write/mark.c: marks: the position from which the server's log must be read again.
  *
  * A mark is written as a commit is, in order with commits.  Everything in the log before the mark's position is
- * applied, or is among the pieces of open transactions that the mark writes.
+ * applied, or is among the pieces of open transactions that the mark writes.  The timeline of the position goes with it: there may be no
+ * commit since the server has left another one.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -107,10 +108,7 @@ write_mark(WcEngine *engine, uint64_t read_from, bool begin, const WcPendingMark
 	wc_rocks_batch_put(batch, engine->meta, &read, 1, (const char *) value, sizeof(value));
 
 	pthread_mutex_lock(&engine->write_mutex);
-	if (begin)
-	{
-		wc_engine_put_state(engine, batch, read_from, engine->last_ts);
-	}
+	wc_engine_put_state(engine, batch, begin ? read_from : engine->applied, engine->last_ts);
 	status = wc_health_write(&engine->health, engine->write_options, batch, "write a mark", err);
 	if (status == WC_OK && begin)
 		engine->applied = read_from;
