@@ -99,7 +99,9 @@ segments(XLogRecPtr from, XLogRecPtr end)
 /*
  * After a crash the checkpoint at the end of recovery removes log before there is an engine.  The slot is where the
  * engine would read from; the newest image is not older than the redo pointer.  The log behind the redo pointer stays
- * if it may, since an image may be needed; without the log behind the slot, stored tables would lose commits.
+ * if it may, since an image may be needed; without the log behind the slot, stored tables would lose commits.  A slot
+ * before the redo pointer has not been moved since the last recovery or checkpoint: the engine may need the log behind
+ * the redo pointer as well.
  */
 void
 wc_keeplog_at_end_of_recovery(void)
@@ -113,9 +115,9 @@ wc_keeplog_at_end_of_recovery(void)
 	if (ArchiveRecoveryRequested || !store_is_here())
 		return;
 	slot = SearchNamedReplicationSlot(WC_SLOT_NAME, true);
-	if (slot == NULL || SlotIsLogical(slot) || slot->data.restart_lsn < redo)
+	if (slot == NULL || SlotIsLogical(slot) || slot->data.restart_lsn == InvalidXLogRecPtr)
 		return;
-	at = slot->data.restart_lsn;
+	at = Max(slot->data.restart_lsn, redo);
 	if (segments(at, end) > may_stay)
 		ereport(FATAL,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -91,7 +91,7 @@ typedef struct WcScan
 	bool		measured;		/* count the rows that the filter rejects, which is for EXPLAIN and costs a little */
 	uint64_t	row_limit;		/* 0: none */
 	uint64_t	row_offset;		/* rows that would be returned, skipped before the first that is */
-	bool		count_cells;	/* layout cell: these two count cells, across rows, and the columns are a condition
+	bool		count_cells;	/* layout cell: row_limit and row_offset count cells, across rows; `columns` only leave out cells
 									 * (WcMatcherOptions.columns_filter); not with rows_by_existence */
 	uint32_t	batch_rows;		/* most rows a block (HBase's caching); 0: as many as fit */
 	uint32_t	column_limit;	/* cells a family in each row; 0: none */

@@ -129,11 +129,11 @@ check_whole(const WcSession *s, uint64_t length, WcError *err)
 }
 
 /*
- * Everything of a commit that can fail: locks its rows and checks them.  *holder: 0, or the transaction that has locked
+ * Everything of a commit that can fail: locks its rows and checks them.  lasts: as for wc_rowlock_commit.  *holder: 0, or the transaction that has locked
  * one of them: then nothing else has been done.
  */
 static WcStatus
-prepare_commit(WcDispatch *d, const WcCommitMessage *m, uint64_t *holder, WcError *err)
+prepare_commit(WcDispatch *d, const WcCommitMessage *m, bool lasts, uint64_t *holder, WcError *err)
 {
 	WcTxn	   *txn = wc_session_txn(&d->session);
 	const atomic_bool *cancel = d->session.cancel;
@@ -148,7 +148,7 @@ prepare_commit(WcDispatch *d, const WcCommitMessage *m, uint64_t *holder, WcErro
 		return status;
 	then = wc_request_read_point(d, snapshot, 0, 0);
 	then.cancel = cancel;
-	status = wc_rowlock_commit(&d->session, txn, m->xid, snapshot != NULL ? &then : NULL, cancel, holder, err);
+	status = wc_rowlock_commit(&d->session, txn, m->xid, lasts, snapshot != NULL ? &then : NULL, cancel, holder, err);
 	if (status == WC_OK && *holder == 0)
 		status = wc_engine_check(d->session.engine, txn, cancel, err);
 	if (status == WC_OK && *holder == 0)
@@ -175,14 +175,15 @@ WcStatus
 wc_request_precommit(WcDispatch *d, const WcFrameHeader *header, WcSlice body, WcError *err)
 {
 	WcCommitMessage m;
+	bool		prepares = header->type == WC_MSG_PREPARE;
 	uint64_t	holder;
 	WcStatus	status = wc_message_commit_decode(body, &m, err);
 
 	if (status == WC_OK && m.xid == 0)
 		status = wc_error(err, WC_CORRUPT, "PRECOMMIT needs a transaction's id");
 	if (status == WC_OK)
-		status = prepare_commit(d, &m, &holder, err);
-	if (status == WC_OK && holder == 0 && header->type == WC_MSG_PREPARE)
+		status = prepare_commit(d, &m, prepares, &holder, err);
+	if (status == WC_OK && holder == 0 && prepares)
 		status = send_locks(d, header->id, &m, err);
 	if (status != WC_OK)
 		return status;

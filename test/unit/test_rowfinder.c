@@ -5,10 +5,12 @@
 #include "enginekit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "engine/write/rowfinder.h"
+#include "engine/store/files.h"
 #include "engine/store/state.h"
+#include "engine/write/rowfinder.h"
 #include "random.h"
 
 #define ROWS 6000
@@ -165,6 +167,91 @@ a_gap_ends_at_the_next_row(void **state)
 	kit_close(&kit);
 }
 
+/* --- damage --------------------------------------------------------------- */
+
+#define DAMAGED_ROWS 2000
+
+static void
+damage_tables(const char *dir)
+{
+	char		command[160];
+
+	snprintf(command, sizeof(command), "sed -i s/marked/MARKED/ %s/*.sst", dir);
+	assert_int_equal(system(command), 0);
+}
+
+/* Are rows stored in runs of this number, with as many missing ones between two runs? */
+static bool
+is_there(uint32_t i, uint32_t run)
+{
+	return run == 0 || i / run % 2 == 0;
+}
+
+/* What a finder says that is asked for this row only, by a Get. */
+static WcStatus
+status_of(WcStore *store, WcSlice row)
+{
+	WcRowFinder finder;
+	WcSlice		value;
+	bool		found;
+	WcError		err;
+	WcStatus	status;
+
+	wc_rowfinder_init(&finder, store, false);
+	status = wc_rowfinder_find(&finder, row, &found, &value, &err);
+	wc_rowfinder_free(&finder);
+	return status;
+}
+
+/* Only rows of the damaged block cannot be read: not those behind it, nor missing ones before it. */
+static void
+a_damaged_block_concerns_its_rows(void **state)
+{
+	static const uint32_t runs[] = {0, 4, 16};
+
+	(void) state;
+	for (int r = 0; r < 3; r++)
+	{
+		WcFamilyAttrs attrs = wc_family_attrs_default;
+		WcRowFinder finder;
+		char		value[100];
+		char		key[8];
+		int			ndamaged = 0;
+		Kit			kit;
+
+		kit_open(&kit);
+		attrs.packing = WC_PACKING_ROW;
+		attrs.compression = WC_COMPRESSION_NONE;
+		kit_create_attrs(&kit, "t", &attrs);
+		for (uint32_t i = 0; i < DAMAGED_ROWS; i++)
+		{
+			snprintf(value, sizeof(value), "%s%090u", i == DAMAGED_ROWS / 2 ? "marked" : "", i);
+			(void) key_of(key, i);
+			if (is_there(i, runs[r]))
+				kit_put(&kit, key, 1, "a", 10, value);
+		}
+		kit_commit(&kit);
+		assert_ok(&kit, wc_files_flush(kit_store(&kit, 1), NULL, &kit.err));
+		kit_crash_with(&kit, damage_tables);
+		wc_rowfinder_init(&finder, kit_store(&kit, 1), false);
+		for (uint32_t i = 0; i < DAMAGED_ROWS; i++)
+		{
+			WcSlice		row = key_of(key, i);
+			WcSlice		stored_value;
+			bool		found;
+			WcStatus	status = wc_rowfinder_find(&finder, row, &found, &stored_value, &kit.err);
+
+			assert_int_equal(status, status_of(kit_store(&kit, 1), row));
+			ndamaged += status == WC_CORRUPT;
+			if (status == WC_OK)
+				assert_int_equal(found, is_there(i, runs[r]));
+		}
+		assert_in_range(ndamaged, 1, DAMAGED_ROWS / 4);
+		wc_rowfinder_free(&finder);
+		kit_close(&kit);
+	}
+}
+
 int
 main(void)
 {
@@ -172,6 +259,7 @@ main(void)
 		cmocka_unit_test_setup(rows_are_found_wherever_they_are, seed),
 		cmocka_unit_test(of_an_empty_store_nothing_is_read),
 		cmocka_unit_test(a_gap_ends_at_the_next_row),
+		cmocka_unit_test(a_damaged_block_concerns_its_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

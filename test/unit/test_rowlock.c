@@ -848,8 +848,8 @@ locking_what_was_written_is_cancelled(void **state)
 	}
 	site_write(site, 0);
 	atomic_store(&site->cancel, true);
-	assert_int_equal(wc_rowlock_commit(s, s->txn, 1, NULL, &site->cancel, &holder, &site->kit.err), WC_CANCELLED);
-	assert_ok(&site->kit, wc_rowlock_commit(s, s->txn, 1, NULL, NULL, &holder, &site->kit.err));
+	assert_int_equal(wc_rowlock_commit(s, s->txn, 1, false, NULL, &site->cancel, &holder, &site->kit.err), WC_CANCELLED);
+	assert_ok(&site->kit, wc_rowlock_commit(s, s->txn, 1, false, NULL, NULL, &holder, &site->kit.err));
 	assert_int_equal(holder, 0);
 	atomic_store(&site->cancel, false);
 	site_end(site, 0);

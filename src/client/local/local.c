@@ -188,7 +188,10 @@ ask_to_take(uint8 type, uint64 xid, uint64 length, uint64 snapshot, WcDriverTake
 	return number;
 }
 
-/* The engine knows of no lock that a claim stands for, and would ask for a stronger one, which waits for locks FOR KEY SHARE. */
+/*
+ * Before PRECOMMIT the engine locks the rows that the process has claimed, in the claims' modes.  PRECOMMIT locks each written row that the
+ * engine has no lock of in mode EXCLUSIVE, and EXCLUSIVE waits for other transactions' locks FOR KEY SHARE.
+ */
 static uint64
 local_precommit(uint64 xid, uint64 length, uint64 snapshot)
 {

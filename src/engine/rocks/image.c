@@ -316,7 +316,7 @@ remove_unnamed(void *arg, const char *name, WcError *err)
 
 	if (!is_left_over(name) && !wc_image_is_table_file(name))
 		return WC_OK;
-	if ((named->n > 0 && bsearch(&name, named->names, named->n, sizeof(*named->names), compare_names) != NULL))
+	if (named->n > 0 && bsearch(&name, named->names, named->n, sizeof(*named->names), compare_names) != NULL)
 		return WC_OK;
 	status = wc_file_join(path, named->pool, name, err);
 	if (status == WC_OK && unlink(path) != 0 && errno != ENOENT)

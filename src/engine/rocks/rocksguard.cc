@@ -183,6 +183,9 @@ wc_rocks_batch_delete(rocksdb_writebatch_t *batch, rocksdb_column_family_handle_
 #ifdef WC_TSAN
 extern "C" void AnnotateIgnoreWritesBegin(const char *file, int line);
 extern "C" void AnnotateIgnoreWritesEnd(const char *file, int line);
+#else
+#define AnnotateIgnoreWritesBegin(file, line)
+#define AnnotateIgnoreWritesEnd(file, line)
 #endif
 
 /*
@@ -192,13 +195,8 @@ extern "C" void AnnotateIgnoreWritesEnd(const char *file, int line);
 class MemtableWrite
 {
 public:
-#ifdef WC_TSAN
 	MemtableWrite() { AnnotateIgnoreWritesBegin(__FILE__, __LINE__); }
 	~MemtableWrite() { AnnotateIgnoreWritesEnd(__FILE__, __LINE__); }
-#else
-	MemtableWrite() {}
-	~MemtableWrite() {}
-#endif
 	MemtableWrite(const MemtableWrite &) = delete;
 	MemtableWrite &operator=(const MemtableWrite &) = delete;
 };

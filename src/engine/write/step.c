@@ -255,8 +255,9 @@ work_out(WcEngine *engine, const WcStep *step, WcStepWork *work, WcError *err)
 }
 
 /*
- * A step over damaged rows cannot be applied, nor can what is behind it in the log.  Like the changes of a commit it is void if
- * the administrator has given the damaged rows up.
+ * A step that reads a damaged row cannot be applied, and the applier applies nothing that follows this step in the log.  If
+ * widecol.accept_damage names the step's table, the step is void, as a commit's change of a damaged row is: the step's position counts as
+ * applied, and the step changes no cell.
  */
 static bool
 passes_damage(WcEngine *engine, const WcStep *step, WcStatus status, WcError *err)

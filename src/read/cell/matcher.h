@@ -50,7 +50,8 @@ typedef struct WcMatcherOptions
 	uint32_t	ncolumns;
 	const WcColumn *columns;
 	const uint32_t *colnos;
-	bool		columns_filter;	/* they are a condition: what is visible is the same as without them (see ttl_ends_column) */
+	bool		columns_filter;	/* `columns` only leave out cells: a cell is visible if it is visible to a read of the whole
+								 * family (ttl_ends_column in matcher.c) */
 
 	/*
 	 * Major compaction: a marker whose timestamp was given is kept if it was written after

@@ -610,17 +610,18 @@ lock_rows(WcSession *s, WcLockOwner *owner, WcTxn *txn, const WcReadPoint *then,
 }
 
 WcStatus
-wc_rowlock_commit(WcSession *s, WcTxn *txn, uint64_t xid, const WcReadPoint *then, const atomic_bool *cancel,
+wc_rowlock_commit(WcSession *s, WcTxn *txn, uint64_t xid, bool lasts, const WcReadPoint *then, const atomic_bool *cancel,
 				  uint64_t *holder, WcError *err)
 {
 	WcLockOwner *owner;
-	bool		rest;
+	bool		rest = true;
 	WcStatus	status = wc_session_enter(s, xid, &owner, err);
 
 	*holder = 0;
 	if (status != WC_OK)
 		return status;
-	status = lock_tables(s, owner, txn, &rest, err);
+	if (!lasts)
+		status = lock_tables(s, owner, txn, &rest, err);
 	if (status == WC_OK && (rest || then != NULL))
 		status = lock_rows(s, owner, txn, then, cancel, holder, err);
 	wc_session_leave(s, owner);

@@ -37,12 +37,14 @@ extern WcStatus wc_rowlock_gives(WcSession *s, const WcScan *get, const WcReadPo
  * transaction that has locked a row (as in WcLockResult): then the caller waits and calls again; rows that are locked
  * already stay locked.
  *
+ * lasts: the transaction does not end soon (PREPARE), so a table is not locked as a whole in place of a few thousand rows.
+ *
  * then: NULL, or a read point with a snapshot.  With a snapshot, WC_CONFLICT, with the row, if a row that is locked here
  * has other cells than the snapshot shows, in the written families.  (Rows that were locked before were checked then.)
  *
  * cancel (or NULL): checked once in WC_CANCEL_CELLS rows (WC_CANCELLED).
  */
-extern WcStatus wc_rowlock_commit(WcSession *s, WcTxn *txn, uint64_t xid, const WcReadPoint *then,
+extern WcStatus wc_rowlock_commit(WcSession *s, WcTxn *txn, uint64_t xid, bool lasts, const WcReadPoint *then,
 								  const atomic_bool *cancel, uint64_t *holder, WcError *err) WC_WARN_UNUSED;
 
 /*

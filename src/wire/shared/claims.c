@@ -112,8 +112,11 @@ wc_claims_give_back(WcClaims *c, const WcClaim *claim)
 	(void) atomic_compare_exchange_strong(&c->slots[claim->slot], &mine, claim->before);
 }
 
-/* Is the claim no transaction's, and still in the slot?  A transaction that rolls back gives the slot back to the commit before it, and
- * then ends: the claim of a commit that is in force may have come into the slot since `claim` was read. */
+/*
+ * Is `claim`, which was read from the slot, a claim of no transaction, and still in the slot?  A transaction that rolls back first writes the
+ * claim of the commit before it into the slot, and then ends.  So if `claim` has ended and the slot has another claim, that one may be
+ * the claim of a commit that is not applied.
+ */
 static bool
 has_ended(const WcClaims *c, const WcFlight *flight, uint32_t slot, uint64_t claim)
 {
@@ -236,7 +239,7 @@ holder_of_slot(const WcClaims *c, const WcFlight *flight, uint32_t slot, uint32_
 		uint64_t	before = 0;
 
 		if (xid == 0 && atomic_load(&c->slots[slot]) != claim)
-			continue;			/* see has_ended */
+			continue;			/* as in has_ended */
 		if (xid == except || (row.data == NULL && table_bits_of(claim) != wc_claims_table_bits(table_id)))
 			return 0;
 		if (!wc_claims_is_held(claim))
