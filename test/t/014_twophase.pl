@@ -61,9 +61,11 @@ SET lock_timeout = '10ms';
 UPDATE stored_row SET v = 'lost' WHERE k = 1;
 UPDATE wide SET v = 'lost' WHERE k = 1;
 INSERT INTO wide VALUES (20000, 'lost');
+INSERT INTO wide VALUES (20001, 'beside');
+DELETE FROM wide WHERE k = 20001;
 INSERT INTO emptied VALUES (2, 'lost')}, on_error_stop => 0);
 	is($out, "4 5 6 7 8 9 10\n4 5 6 7 8 9 10\n70001", "$name: these rows are locked, and no others");
-	is(() = $err =~ /lock timeout/g, 4, "$name: a session that wants such a row, or the truncated table, waits");
+	is(() = $err =~ /lock timeout/g, 4, "$name: a session that wants such a row, or the truncated table, waits; one that wants another does not");
 	return;
 }
 
