@@ -93,6 +93,25 @@ has_all_rows('with another setting all rows are there');
 $node->append_conf('postgresql.conf', 'max_slot_wal_keep_size = 8MB');
 $node->reload;
 
+# --- the same behind a start without an engine: its slot is before the last checkpoint ----------------
+my $live = $node->data_dir . '/widecol/pgsql_tmp.live';
+insert_row();
+has_all_rows('the row is in the store');
+crash();
+chmod 0777, $live or die $!;
+$node->start;
+write_log();
+crash();
+my $from = -s $node->logfile;
+ok(!$node->start(fail_ok => 1), 'recovery does not end either');
+like(slurp_file($node->logfile, $from), qr/FATAL:  the end of recovery would remove log that stored tables need/, 'with the same message');
+chmod 0700, $live or die $!;
+$node->append_conf('postgresql.conf', 'max_slot_wal_keep_size = -1');
+$node->start;
+has_all_rows('with another setting all rows are there, too');
+$node->append_conf('postgresql.conf', 'max_slot_wal_keep_size = 8MB');
+$node->reload;
+
 # --- the log is gone ------------------------------------------------------------------------------------
 my $store = $node->data_dir . '/widecol';
 insert_row();
