@@ -45,7 +45,7 @@ SAVEPOINT c;
 UPDATE p SET v = 'neither' WHERE k = 4;
 ROLLBACK TO c;
 PREPARE TRANSACTION 'p1';
-SET lock_timeout = '50ms';
+SET lock_timeout = '500ms';
 UPDATE p SET v = 'mine' WHERE k = 4;
 UPDATE p SET v = 'mine' WHERE k = 3;
 COMMIT PREPARED 'p1';

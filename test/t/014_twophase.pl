@@ -48,7 +48,8 @@ sub finish_prepared
 	return $node->safe_psql('postgres', "$verb PREPARED '$gid'");
 }
 
-# Changes of prepared transactions are not visible, and their rows, and no others, are locked.
+# Changes of prepared transactions are not visible, and their rows, and no others, are locked.  A row that is free may
+# have been changed just before, by a transaction that the engine has yet to apply: lock_timeout counts that wait, too.
 sub is_open
 {
 	my ($node, $name) = @_;
@@ -64,10 +65,11 @@ UPDATE stored_row SET v = 'lost' WHERE k = 1;
 UPDATE wide SET v = 'lost' WHERE k = 1;
 INSERT INTO wide VALUES (20000, 'lost');
 INSERT INTO several VALUES (10000, 'lost');
+INSERT INTO emptied VALUES (2, 'lost');
+SET lock_timeout = '1min';
 UPDATE several SET v = 'beside' WHERE k = 0;
 INSERT INTO several VALUES (10001, 'beside');
-DELETE FROM several WHERE k = 10001;
-INSERT INTO emptied VALUES (2, 'lost')}, on_error_stop => 0);
+DELETE FROM several WHERE k = 10001}, on_error_stop => 0);
 	is($out, "4 5 6 7 8 9 10\n4 5 6 7 8 9 10\n70001", "$name: these rows are locked, and no others");
 	is(() = $err =~ /lock timeout/g, 5, "$name: a session that wants such a row, or the truncated table, waits; one that wants another does not");
 	return;
