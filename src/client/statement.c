@@ -148,22 +148,24 @@ take_transactions(Snapshot snapshot, bool stored)
 	bool		first = begun != wc_my_lxid;
 	WcError		why;
 
-	begun = wc_my_lxid;
-	if (wc_snapshot_of_transaction_taken())
-		return;
-	if (first && stored)
-		enter_with_engine(snapshot);
-	if (XactReadOnly && first && !wc_driver()->ready())
-		await_start(false);
-	if (XactReadOnly || (wc_driver()->ready() && !wc_following_stalled(&why)))
+	if (!wc_snapshot_of_transaction_taken())
 	{
-		if (first)
-			(void) wc_snapshot_enter_exactly(snapshot);
-		else
-			wc_snapshot_enter(snapshot);
+		if (first && stored)
+			enter_with_engine(snapshot);
+		if (XactReadOnly && first && !wc_driver()->ready())
+			await_start(false);
+		if (XactReadOnly || (wc_driver()->ready() && !wc_following_stalled(&why)))
+		{
+			if (first)
+				(void) wc_snapshot_enter_exactly(snapshot);
+			else
+				wc_snapshot_enter(snapshot);
+		}
+		if (!XactReadOnly && stored)
+			wc_client_snapshot_take(wc_client_snapshot(snapshot));
 	}
-	if (!XactReadOnly && stored)
-		wc_client_snapshot_take(wc_client_snapshot(snapshot));
+	/* if it failed on the way, nothing has been read: after ROLLBACK TO SAVEPOINT the next query is the first again */
+	begun = wc_my_lxid;
 }
 
 /*

@@ -239,6 +239,26 @@ is($one->query_safe("SELECT 'done'"), "7\ndone", 'it adds to what was committed'
 is($two->query_safe($add), '8', 'and the row is free');
 is($one->query_safe('SELECT sum(n), count(*) FROM hot'), '8|25', 'the engine has applied all of it');
 is($two->query_safe("BEGIN; $add; SELECT sum(n) FROM hot; COMMIT"), "9\n9", 'a transaction that has changed the row sees the whole table');
+
+# --- the first query of a transaction ends before the engine's snapshot is taken ------
+$node->safe_psql('postgres', 'CREATE TABLE beside (n int)');
+$one->query_safe('SELECT * FROM hot WHERE k = 1');
+foreach my $level ('REPEATABLE READ', 'SERIALIZABLE')
+{
+	$node->safe_psql('postgres', 'TRUNCATE beside; DELETE FROM hot WHERE k = 100');
+	$back->query_safe("BEGIN ISOLATION LEVEL $level; SAVEPOINT s; SET LOCAL statement_timeout = '300ms'");
+	stop_engine($node);
+	$one->query_safe($add);
+	$back->query('SELECT n FROM hot WHERE k = 1');
+	like($back->{stderr}, qr/canceling statement due to statement timeout/, "$level: the first query is canceled");
+	$back->{stderr} = '';
+	$back->query_safe('ROLLBACK TO s');
+	$two->query_safe("BEGIN; INSERT INTO beside VALUES (1); INSERT INTO hot VALUES (100, '$level', 0); COMMIT");
+	kill 'CONT', $engine;
+	is($back->query_safe('SELECT (SELECT count(*) FROM beside), (SELECT count(*) FROM hot WHERE k = 100)'), '1|1',
+		"$level: the next one sees heap and stored tables at one time");
+	$back->query_safe('COMMIT');
+}
 eval { $_->quit } foreach $one, $two, $back, $partly, $many;
 
 # --- an engine that is told to go: a new one comes, other processes stay -------------

@@ -229,6 +229,40 @@ $standby->start;
 ok(serves($standby), 'back after an immediate stop');
 is($standby->safe_psql('postgres', 'SELECT count(*) FROM stored_cell'), '1000', 'it is still there');
 
+# --- SERIALIZABLE: nobody knows any more what it wrote ---------------------------------------------
+sub start_serializable
+{
+	my ($node) = @_;
+	$node->safe_psql('postgres', 'CREATE DATABASE neighbour');
+	foreach my $database ('postgres', 'neighbour')
+	{
+		$node->safe_psql($database, q{CREATE EXTENSION IF NOT EXISTS widecol;
+CREATE TABLE calm (n int);
+CREATE FOREIGN TABLE skew (k text OPTIONS (rowkey '1'), v int) SERVER widecol;
+INSERT INTO skew VALUES ('x', 0), ('y', 0)});
+	}
+	$node->safe_psql('postgres', q{BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT v FROM skew WHERE k = 'x';
+UPDATE skew SET v = 1 WHERE k = 'y';
+PREPARE TRANSACTION 'skew'});
+	$node->restart;
+	return;
+}
+start_serializable($standby);
+ok(serves($standby), 'back with a SERIALIZABLE transaction that is prepared');
+my $serializable = 'BEGIN ISOLATION LEVEL SERIALIZABLE';
+my ($status, $out, $err) = $standby->psql('postgres', "$serializable; SELECT v FROM skew WHERE k = 'y'; UPDATE skew SET v = 1 WHERE k = 'x'; COMMIT");
+like($err, qr/could not serialize access/, 'one beside it fails');
+is($standby->safe_psql('neighbour', "$serializable; SELECT sum(v) FROM skew; UPDATE skew SET v = 1 WHERE k = 'x'; COMMIT"), '0', 'not in another database');
+my $skewed = $standby->background_psql('postgres', on_error_stop => 0);
+$skewed->query_safe("$serializable; SELECT count(*) FROM calm");
+finish_prepared($standby, 'COMMIT', 'skew');
+is($standby->safe_psql('postgres', 'SELECT string_agg(k || v, $$ $$ ORDER BY k) FROM skew'), 'x0 y1', 'it is committed');
+$skewed->query("SELECT v FROM skew WHERE k = 'y'; UPDATE skew SET v = 1 WHERE k = 'x'; COMMIT");
+like($skewed->{stderr}, qr/could not serialize access/, 'one that began before fails as well');
+eval { $skewed->quit };
+is($standby->safe_psql('postgres', "$serializable; SELECT sum(v) FROM skew; UPDATE skew SET v = 1 WHERE k = 'x'; COMMIT"), '1', 'a later one does not');
+
 # --- kills under load ---------------------------------------------------------------------------
 # No new postmaster starts while children of the old one are left.
 sub start_again

@@ -72,7 +72,7 @@ other_writers_of_a_row_are_found(void **state)
 	assert_true(finds(w, &b, 8));
 	wc_written_table(w, 10, 1);
 	assert_true(finds(w, &b, 10));
-	assert_int_equal(wc_written_first(w), 1);
+	assert_int_equal(wc_written_first(w, 11), 1);
 }
 
 /* Keys around the number of bytes that a note has. */

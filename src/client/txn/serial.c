@@ -124,20 +124,43 @@ full_xid(TransactionId xid)
 	return next - (uint32) ((uint32) next - xid);
 }
 
+static bool
+runs(uint64 xid)
+{
+	return TransactionIdIsInProgress(XidFromFullTransactionId(FullTransactionIdFromU64(xid)));
+}
+
 /*
- * A transaction that was prepared before the server's last start has no notes any more: it may have written any row.
- * (PostgreSQL does not know any more which transactions were concurrent with it, either.)
+ * The transaction was prepared before the server's last start, and the snapshot shows it as running.  May it have written stored
+ * tables of this database?  If it has, it has a place until it is applied.
  */
-static void
-meet_prepared(Relation relation, uint64 since, Snapshot snapshot)
+static bool
+may_have_written(uint64 xid)
 {
 	uint32		place = 0;
 	WcFlightEntry entry;
 
 	while (wc_flight_next(wc_places(), &place, &entry))
 	{
-		if (entry.state == WC_FLIGHT_PREPARED && entry.xid >= since)
-			CheckForSerializableConflictOut(relation, (TransactionId) entry.xid, snapshot);
+		if (entry.xid == xid)
+			return entry.database == 0 || entry.database == MyDatabaseId;
+	}
+	return !runs(xid);
+}
+
+/*
+ * Transactions that were prepared before the server's last start, with ids before `first`, have no notes any more: they may have
+ * written any row.  (PostgreSQL does not know any more which transactions were concurrent with them, either.)
+ */
+static void
+meet_prepared(Relation relation, uint64 first, Snapshot snapshot)
+{
+	for (uint32 i = 0; i < snapshot->xcnt; i++)
+	{
+		uint64		xid = full_xid(snapshot->xip[i]);
+
+		if (xid < first && may_have_written(xid))
+			CheckForSerializableConflictOut(relation, (TransactionId) xid, snapshot);
 	}
 }
 
@@ -173,7 +196,7 @@ meet_writers(Relation relation, const WcScan *scan, Snapshot snapshot)
 		bool		lost;
 
 		LWLockAcquire(lock, LW_SHARED);
-		first = wc_written_first(written);
+		first = wc_written_first(written, U64FromFullTransactionId(ReadNextFullTransactionId()));
 		n = wc_written_find(written, &search, writers);
 		lost = wc_written_forgotten(written, &search);
 		LWLockRelease(lock);
@@ -183,13 +206,7 @@ meet_writers(Relation relation, const WcScan *scan, Snapshot snapshot)
 			forgotten();
 	} while (n == WC_WRITERS_MAX);
 	if (max_prepared_xacts > 0 && oldest < first)
-		meet_prepared(relation, oldest, snapshot);
-}
-
-static bool
-runs(uint64 xid)
-{
-	return TransactionIdIsInProgress(XidFromFullTransactionId(FullTransactionIdFromU64(xid)));
+		meet_prepared(relation, first, snapshot);
 }
 
 void

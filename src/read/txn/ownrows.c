@@ -115,10 +115,9 @@ static bool
 can_go_on(const WcOwnRow *own, const WcOwnRowReader *reader)
 {
 	if (own->hidden != reader->hidden || own->void_before != reader->void_before || own->upto > reader->upto ||
-		reader->cid <= own->cid || reader->cid > own->passed_cid)
+		reader->cid <= own->cid || reader->cid > own->passed_cid || !same_attrs(&own->attrs, reader->attrs))
 		return false;
-	if (wc_resolver_is_based(own->resolver) &&
-		(own->moment == 0 || own->moment != reader->moment || !same_attrs(&own->attrs, reader->attrs)))
+	if (wc_resolver_is_based(own->resolver) && (own->moment == 0 || own->moment != reader->moment))
 		return false;
 	return own->ts == reader->ts || !own->dated || !own->undated;
 }

@@ -36,7 +36,7 @@ typedef struct Prepared
 struct WcWritten
 {
 	uint64_t	n;				/* notes that were made; note i is at i % WC_WRITTEN_MAX until it is overwritten */
-	uint64_t	first;			/* the transaction of note 0 */
+	_Atomic uint64_t first;		/* see wc_written_first; UINT64_MAX: neither called, nor has a note been made */
 	uint32_t	nprocesses;
 	uint32_t	nprepared;
 	Note		notes[WC_WRITTEN_MAX];
@@ -61,7 +61,7 @@ wc_written_init(void *memory, uint32_t nprocesses, uint32_t nprepared)
 {
 	WcWritten  *w = memory;
 
-	w->first = UINT64_MAX;
+	atomic_init(&w->first, UINT64_MAX);
 	w->nprocesses = nprocesses;
 	w->nprepared = nprepared;
 	return w;
@@ -134,8 +134,8 @@ add(WcWritten *w, uint64_t xid, uint32_t table_id)
 	uint64_t	greatest = w->n > 0 ? note_at(w, w->n - 1)->greatest : 0;
 	Note	   *note = &w->notes[w->n % WC_WRITTEN_MAX];
 
-	if (w->n == 0)
-		w->first = xid;
+	if (w->n == 0 && xid < atomic_load(&w->first))
+		atomic_store(&w->first, xid);
 	memset(note, 0, sizeof(*note));
 	note->xid = xid;
 	note->greatest = greatest > xid ? greatest : xid;
@@ -249,9 +249,12 @@ wc_written_find(const WcWritten *w, WcWrittenSearch *s, uint64_t writers[WC_WRIT
 }
 
 uint64_t
-wc_written_first(const WcWritten *w)
+wc_written_first(WcWritten *w, uint64_t next_xid)
 {
-	return w->first;
+	uint64_t	none = UINT64_MAX;
+
+	(void) atomic_compare_exchange_strong(&w->first, &none, next_xid);
+	return atomic_load(&w->first);
 }
 
 bool

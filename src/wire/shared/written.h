@@ -74,8 +74,12 @@ typedef struct WcWrittenSearch
  */
 extern uint32_t wc_written_find(const WcWritten *written, WcWrittenSearch *search, uint64_t writers[WC_WRITERS_MAX]);
 
-/* The transaction that made the first note of all; UINT64_MAX: none has been made. */
-extern uint64_t wc_written_first(const WcWritten *written);
+/*
+ * Transactions with ids from here on have made notes of all that they have written; transactions with smaller ids may have
+ * been prepared before the server's last start.  next_xid: the id that no transaction has yet, for the first call of all.  Needs
+ * the lock that excludes changes; several processes may call it at once.
+ */
+extern uint64_t wc_written_first(WcWritten *written, uint64_t next_xid);
 
 /* May a note that the search wants have been overwritten? */
 extern bool wc_written_forgotten(const WcWritten *written, const WcWrittenSearch *search);
