@@ -229,26 +229,20 @@ $standby->start;
 ok(serves($standby), 'back after an immediate stop');
 is($standby->safe_psql('postgres', 'SELECT count(*) FROM stored_cell'), '1000', 'it is still there');
 
-# --- SERIALIZABLE: nobody knows any more what it wrote ---------------------------------------------
-sub start_serializable
+# --- SERIALIZABLE: a transaction that was prepared before the start may have written any row ---------------------------------------------
+$standby->safe_psql('postgres', 'CREATE DATABASE neighbour');
+foreach my $database ('postgres', 'neighbour')
 {
-	my ($node) = @_;
-	$node->safe_psql('postgres', 'CREATE DATABASE neighbour');
-	foreach my $database ('postgres', 'neighbour')
-	{
-		$node->safe_psql($database, q{CREATE EXTENSION IF NOT EXISTS widecol;
+	$standby->safe_psql($database, q{CREATE EXTENSION IF NOT EXISTS widecol;
 CREATE TABLE calm (n int);
 CREATE FOREIGN TABLE skew (k text OPTIONS (rowkey '1'), v int) SERVER widecol;
 INSERT INTO skew VALUES ('x', 0), ('y', 0)});
-	}
-	$node->safe_psql('postgres', q{BEGIN ISOLATION LEVEL SERIALIZABLE;
+}
+$standby->safe_psql('postgres', q{BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT v FROM skew WHERE k = 'x';
 UPDATE skew SET v = 1 WHERE k = 'y';
 PREPARE TRANSACTION 'skew'});
-	$node->restart;
-	return;
-}
-start_serializable($standby);
+$standby->restart;
 ok(serves($standby), 'back with a SERIALIZABLE transaction that is prepared');
 my $serializable = 'BEGIN ISOLATION LEVEL SERIALIZABLE';
 my ($status, $out, $err) = $standby->psql('postgres', "$serializable; SELECT v FROM skew WHERE k = 'y'; UPDATE skew SET v = 1 WHERE k = 'x'; COMMIT");

@@ -72,7 +72,37 @@ other_writers_of_a_row_are_found(void **state)
 	assert_true(finds(w, &b, 8));
 	wc_written_table(w, 10, 1);
 	assert_true(finds(w, &b, 10));
-	assert_int_equal(wc_written_first(w, 11), 1);
+}
+
+static void
+transactions_without_notes_have_smaller_ids(void **state)
+{
+	WcWritten  *w = *state;
+
+	assert_int_equal(wc_written_first(w, 11), 11);
+	assert_int_equal(wc_written_first(w, 12), 11);
+	wc_written_row(w, 12, 1, S("a"));
+	assert_int_equal(wc_written_first(w, 13), 11);
+}
+
+static void
+a_first_note_before_all_readers_tells_its_id(void **state)
+{
+	WcWritten  *w = *state;
+
+	wc_written_row(w, 7, 1, S("a"));
+	wc_written_row(w, 6, 1, S("a"));
+	assert_int_equal(wc_written_first(w, 11), 7);
+}
+
+static void
+a_first_note_with_a_smaller_id_counts(void **state)
+{
+	WcWritten  *w = *state;
+
+	assert_int_equal(wc_written_first(w, 11), 11);
+	wc_written_row(w, 10, 1, S("a"));
+	assert_int_equal(wc_written_first(w, 13), 10);
 }
 
 /* Keys around the number of bytes that a note has. */
@@ -219,6 +249,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(other_writers_of_a_row_are_found, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(transactions_without_notes_have_smaller_ids, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_first_note_before_all_readers_tells_its_id, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_first_note_with_a_smaller_id_counts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_row_of_a_range_is_missed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(many_writers_are_found_in_parts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_overwritten_is_known_to_be_missing, set_up, tear_down),

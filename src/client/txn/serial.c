@@ -116,11 +116,10 @@ lock_ranges(Relation relation, const WcScan *scan, Snapshot snapshot)
 	}
 }
 
+/* next: the id of a later transaction. */
 static uint64
-full_xid(TransactionId xid)
+full_xid(uint64 next, TransactionId xid)
 {
-	uint64		next = U64FromFullTransactionId(ReadNextFullTransactionId());
-
 	return next - (uint32) ((uint32) next - xid);
 }
 
@@ -153,11 +152,11 @@ may_have_written(uint64 xid)
  * written any row.  (PostgreSQL does not know any more which transactions were concurrent with them, either.)
  */
 static void
-meet_prepared(Relation relation, uint64 first, Snapshot snapshot)
+meet_prepared(Relation relation, uint64 first, uint64 next, Snapshot snapshot)
 {
 	for (uint32 i = 0; i < snapshot->xcnt; i++)
 	{
-		uint64		xid = full_xid(snapshot->xip[i]);
+		uint64		xid = full_xid(next, snapshot->xip[i]);
 
 		if (xid < first && may_have_written(xid))
 			CheckForSerializableConflictOut(relation, (TransactionId) xid, snapshot);
@@ -179,12 +178,13 @@ forgotten(void)
 static void
 meet_writers(Relation relation, const WcScan *scan, Snapshot snapshot)
 {
+	uint64		next = U64FromFullTransactionId(ReadNextFullTransactionId());
+	uint64		oldest = full_xid(next, TransactionXmin);
 	WcWrittenSearch search = {
 		.table_id = scan->table_id,.nranges = scan->nranges,.ranges = scan->ranges,
-		.floor = floor_is_known ? floor_of_notes : 0,.since = floor_is_known ? 0 : full_xid(TransactionXmin),
+		.floor = floor_is_known ? floor_of_notes : 0,.since = floor_is_known ? 0 : oldest,
 		.own = U64FromFullTransactionId(GetTopFullTransactionIdIfAny()),.at = WC_WRITTEN_NEWEST
 	};
-	uint64		oldest = full_xid(TransactionXmin);
 	uint64		writers[WC_WRITERS_MAX];
 	uint64		first;
 	uint32		n;
@@ -196,7 +196,7 @@ meet_writers(Relation relation, const WcScan *scan, Snapshot snapshot)
 		bool		lost;
 
 		LWLockAcquire(lock, LW_SHARED);
-		first = wc_written_first(written, U64FromFullTransactionId(ReadNextFullTransactionId()));
+		first = wc_written_first(written, next);
 		n = wc_written_find(written, &search, writers);
 		lost = wc_written_forgotten(written, &search);
 		LWLockRelease(lock);
@@ -206,7 +206,7 @@ meet_writers(Relation relation, const WcScan *scan, Snapshot snapshot)
 			forgotten();
 	} while (n == WC_WRITERS_MAX);
 	if (max_prepared_xacts > 0 && oldest < first)
-		meet_prepared(relation, first, snapshot);
+		meet_prepared(relation, first, next, snapshot);
 }
 
 void
@@ -221,7 +221,13 @@ wc_serial_begin(void)
 	LWLockAcquire(lock, LW_SHARED);
 	floor_of_notes = wc_written_floor(written, runs);
 	LWLockRelease(lock);
-	floor_is_known = true;
+	floor_is_known = false;
+}
+
+void
+wc_serial_begun(void)
+{
+	floor_is_known = IsolationIsSerializable();
 }
 
 void

@@ -511,6 +511,7 @@ wc_snapshot_enter_exactly(Snapshot snapshot)
 		{
 			wc_serial_begin();
 			renew(snapshot, attempt < ATTEMPTS_BESIDE_COMMITS);
+			wc_serial_begun();
 		}
 		s = enter(snapshot);
 		if (!may_renew)

@@ -123,6 +123,7 @@ extern void wc_serial_write_ops(WcSlice ops);
 extern void wc_serial_write_scan(const WcScan *scan);
 extern void wc_serial_write_table(uint32 table_id);
 extern void wc_serial_begin(void);	/* before the transaction's snapshot is taken, anew perhaps: asks which notes will matter to it */
+extern void wc_serial_begun(void);	/* and when it has been taken */
 extern void wc_serial_prepare(void);	/* before the transaction is prepared */
 extern void wc_serial_forget(void); /* the transaction has ended for other snapshots, too; never fails */
 
