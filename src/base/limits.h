@@ -26,8 +26,9 @@
 #define WC_FILTER_DEPTH_MAX		32					/* how deep they are nested */
 #define WC_FILTER_VALUES_MAX	10000				/* values they compare with */
 #define WC_FILTER_BYTES_MAX		(1024 * 1024)		/* and the bytes of these; of a filter in HBase's language: of its text */
-#define WC_FILTER_ROW_MAX		(256 * 1024 * 1024)	/* cells of one row that a filter, which decides on whole rows, keeps until it decides */
-#define WC_REGEX_STEPS_MAX		1000000			/* of one search for a regular expression */
+#define WC_FILTER_ROW_MAX		(256 * 1024 * 1024)	/* cells of one row, and what describes them, that a filter, which decides on whole rows, keeps until it decides */
+#define WC_REGEX_STEPS_MAX		100000000		/* of one search for a regular expression */
+#define WC_REGEX_BYTE_STEPS		10				/* and more for each byte that is searched */
 #define WC_REGEX_MEMORY_MAX		(20 * 1024)			/* and its memory, in KiB */
 #define WC_AGGREGATES_MAX		1000				/* aggregates of a scan, and columns it groups by; beyond, backends do it */
 #define WC_SUM_DIGITS_MAX		18					/* of a number that is written in digits and added up in the engine */

@@ -3,6 +3,7 @@
  */
 #include "filterlang/regex.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,26 @@
 #include "base/buf.h"
 #include "base/limits.h"
 
+/*
+ * Counting takes as long again as the search of a short text.  So QUICK_BYTES or less are first searched with PCRE2's limit
+ * alone: from each character at most QUICK_STEPS repeated items, each over all the others (0.1 seconds at the very most).
+ */
+#define QUICK_BYTES	512
+#define QUICK_STEPS	1000
+
 struct WcRegex
 {
-	pcre2_code *code;
+	pcre2_code *code;			/* counts its steps */
+	pcre2_code *quick;			/* does not: for few bytes */
 	pcre2_match_data *match;
 	pcre2_match_context *context;
+	pcre2_match_context *quick_context;
 	WcBuf		repaired;		/* the searched bytes, if they were not UTF-8, as UTF-8 */
+
+	/* of a search */
+	const atomic_bool *cancel;
+	size_t		steps_left;
+	size_t		at;				/* offset of the last step */
 };
 
 /* --- UTF-8 ----------------------------------------------------------------------------- */
@@ -72,6 +87,7 @@ typedef struct Translation
 {
 	WcSlice		in;
 	size_t		at;
+	size_t		ngroups;		/* that capture, up to at */
 	WcBuf	   *out;
 	WcError    *err;
 } Translation;
@@ -162,6 +178,41 @@ octal(Translation *t)
 	return WC_OK;
 }
 
+/* \ and a number.  As in Java, only the first digit need be the number of a group: others are part of it if there is one. */
+static WcStatus
+back_reference(Translation *t, bool in_class)
+{
+	size_t		number = t->in.data[t->at + 1] - '0';
+	char		text[32];
+
+	if (in_class)
+		return wc_error(t->err, WC_INVALID, "\\%zu in a class of characters is not supported in a regular expression", number);
+	for (t->at += 2; t->at < t->in.len && t->in.data[t->at] >= '0' && t->in.data[t->at] <= '9'; t->at++)
+	{
+		size_t		longer = number * 10 + (t->in.data[t->at] - '0');
+
+		if (longer > t->ngroups)
+			break;
+		number = longer;
+	}
+	wc_buf_append(t->out, text, (size_t) snprintf(text, sizeof(text), "\\g{%zu}", number));
+	return WC_OK;
+}
+
+/* \c and a character of ASCII: Java, unlike PCRE2, takes a letter as it is, small or capital. */
+static WcStatus
+control(Translation *t)
+{
+	uint8_t		c = t->in.len - t->at > 2 ? t->in.data[t->at + 2] : 0x80;
+	char		hex[16];
+
+	if (c >= 0x80)
+		return wc_error(t->err, WC_INVALID, "\\c wants a character of ASCII");
+	wc_buf_append(t->out, hex, (size_t) snprintf(hex, sizeof(hex), "\\x{%x}", c ^ 64U));
+	t->at += 3;
+	return WC_OK;
+}
+
 /* Translates an escape sequence. */
 static WcStatus
 escape(Translation *t, bool in_class)
@@ -194,6 +245,10 @@ escape(Translation *t, bool in_class)
 	}
 	if (c == '0')
 		return octal(t);
+	if (c >= '1' && c <= '9')
+		return back_reference(t, in_class);
+	if (c == 'c')
+		return control(t);
 	if (c == 'K' || c == 'C' || c == 'g' || c == 'N' || c == 'o' || c == 'E')
 		return wc_error(t->err, WC_INVALID, "\\%c is not supported in a regular expression", c);
 	if (c == 'p' || c == 'P')
@@ -264,6 +319,13 @@ is_foreign_group(const Translation *t)
 	return (n < left && s[n] >= '0' && s[n] <= '9') || (n < left && strchr(":=!<>)", s[n]) == NULL);
 }
 
+/* Does a group begin that captures what it matches? */
+static bool
+captures(const Translation *t)
+{
+	return comes(t, "(") && (!comes(t, "(?") || (comes(t, "(?<") && !comes(t, "(?<=") && !comes(t, "(?<!")));
+}
+
 static WcStatus
 translate(Translation *t)
 {
@@ -282,7 +344,10 @@ translate(Translation *t)
 		else if (is_foreign_group(t))
 			return wc_error(t->err, WC_INVALID, "this kind of group is not supported in a regular expression");
 		else
+		{
+			t->ngroups += captures(t);
 			copy(t, 1);
+		}
 	}
 	if (status == WC_OK && t->out->failed)
 		status = wc_buf_status(t->out, "regular expression", t->err);
@@ -290,6 +355,25 @@ translate(Translation *t)
 }
 
 /* --- the regular expression -------------------------------------------------------------- */
+
+/*
+ * PCRE2 calls this before each item of the pattern, wherever it tries the item: counts what has been done since, and ends a
+ * search that is cancelled or too long.  PCRE2's own limit does not bound a search: it counts from zero at each character
+ * where a match may begin, and takes an item that is repeated over many characters for one.
+ */
+static int
+take_step(pcre2_callout_block *block, void *arg)
+{
+	WcRegex    *r = arg;
+	size_t		at = block->current_position;
+	size_t		steps = 1 + (at > r->at ? at - r->at : r->at - at);
+
+	r->at = at;
+	if (steps > r->steps_left || (r->cancel != NULL && atomic_load_explicit(r->cancel, memory_order_relaxed)))
+		return PCRE2_ERROR_CALLOUT;
+	r->steps_left -= steps;
+	return 0;
+}
 
 static WcStatus
 compile(WcRegex *r, WcSlice pattern, WcRegexKind kind, WcError *err)
@@ -310,7 +394,10 @@ compile(WcRegex *r, WcSlice pattern, WcRegexKind kind, WcError *err)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a regular expression");
 	pcre2_set_newline(context, PCRE2_NEWLINE_ANY);
 	pcre2_set_parens_nest_limit(context, 100);
-	r->code = pcre2_compile(pattern.data == NULL ? (PCRE2_SPTR) "" : pattern.data, pattern.len, options, &code, &offset, context);
+	r->quick = pcre2_compile(pattern.data == NULL ? (PCRE2_SPTR) "" : pattern.data, pattern.len, options, &code, &offset, context);
+	if (r->quick != NULL)
+		r->code = pcre2_compile(pattern.data == NULL ? (PCRE2_SPTR) "" : pattern.data, pattern.len, options | PCRE2_AUTO_CALLOUT,
+								&code, &offset, context);
 	pcre2_compile_context_free(context);
 	if (r->code != NULL)
 		return WC_OK;
@@ -348,7 +435,8 @@ wc_regex_create(WcSlice pattern, WcRegexKind kind, WcRegex **regex, WcError *err
 	{
 		r->match = pcre2_match_data_create(1, NULL);
 		r->context = pcre2_match_context_create(NULL);
-		if (r->match == NULL || r->context == NULL)
+		r->quick_context = pcre2_match_context_create(NULL);
+		if (r->match == NULL || r->context == NULL || r->quick_context == NULL)
 			status = wc_error(err, WC_NO_MEMORY, "out of memory for a regular expression");
 	}
 	if (status != WC_OK)
@@ -356,8 +444,11 @@ wc_regex_create(WcSlice pattern, WcRegexKind kind, WcRegex **regex, WcError *err
 		wc_regex_free(r);
 		return status;
 	}
-	pcre2_set_match_limit(r->context, WC_REGEX_STEPS_MAX);
+	pcre2_set_match_limit(r->context, UINT32_MAX);
 	pcre2_set_heap_limit(r->context, WC_REGEX_MEMORY_MAX);
+	pcre2_set_callout(r->context, take_step, r);
+	pcre2_set_match_limit(r->quick_context, QUICK_STEPS);
+	pcre2_set_heap_limit(r->quick_context, WC_REGEX_MEMORY_MAX);
 	*regex = r;
 	return WC_OK;
 }
@@ -368,8 +459,10 @@ wc_regex_free(WcRegex *r)
 	if (r == NULL)
 		return;
 	pcre2_code_free(r->code);
+	pcre2_code_free(r->quick);
 	pcre2_match_data_free(r->match);
 	pcre2_match_context_free(r->context);
+	pcre2_match_context_free(r->quick_context);
 	wc_buf_free(&r->repaired);
 	free(r);
 }
@@ -377,14 +470,25 @@ wc_regex_free(WcRegex *r)
 static int
 find(WcRegex *r, WcSlice bytes)
 {
-	return pcre2_match(r->code, bytes.data == NULL ? (PCRE2_SPTR) "" : bytes.data, bytes.len, 0, 0, r->match, r->context);
+	PCRE2_SPTR	subject = bytes.data == NULL ? (PCRE2_SPTR) "" : bytes.data;
+	int			n = PCRE2_ERROR_MATCHLIMIT;
+
+	if (bytes.len <= QUICK_BYTES)
+		n = pcre2_match(r->quick, subject, bytes.len, 0, 0, r->match, r->quick_context);
+	if (n != PCRE2_ERROR_MATCHLIMIT)
+		return n;
+	r->steps_left = WC_REGEX_STEPS_MAX + WC_REGEX_BYTE_STEPS * bytes.len;
+	r->at = 0;
+	return pcre2_match(r->code, subject, bytes.len, 0, 0, r->match, r->context);
 }
 
 WcStatus
-wc_regex_find(WcRegex *r, WcSlice bytes, bool *found, WcError *err)
+wc_regex_find(WcRegex *r, WcSlice bytes, const atomic_bool *cancel, bool *found, WcError *err)
 {
-	int			n = find(r, bytes);
+	int			n;
 
+	r->cancel = cancel;
+	n = find(r, bytes);
 	if (n <= PCRE2_ERROR_UTF8_ERR1 && n >= PCRE2_ERROR_UTF8_ERR21)
 	{
 		wc_buf_reset(&r->repaired, 64 * 1024);
@@ -398,10 +502,12 @@ wc_regex_find(WcRegex *r, WcSlice bytes, bool *found, WcError *err)
 		return WC_OK;
 	if (n == PCRE2_ERROR_NOMEMORY)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a regular expression");
-	if (n != PCRE2_ERROR_MATCHLIMIT && n != PCRE2_ERROR_HEAPLIMIT && n != PCRE2_ERROR_DEPTHLIMIT)
+	if (n == PCRE2_ERROR_CALLOUT && cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed))
+		return wc_error(err, WC_CANCELLED, "search for a regular expression was cancelled");
+	if (n != PCRE2_ERROR_CALLOUT && n != PCRE2_ERROR_MATCHLIMIT && n != PCRE2_ERROR_HEAPLIMIT && n != PCRE2_ERROR_DEPTHLIMIT)
 		return wc_error(err, WC_INTERNAL, "regular expression cannot be searched: error %d of PCRE2", n);
 	wc_error(err, WC_TOO_LARGE, "regular expression takes too many steps");
-	wc_error_detail(err, "It was searched in %zu %s; the limits are %d steps and %d kB of memory.", bytes.len,
-					wc_bytes_word(bytes.len), WC_REGEX_STEPS_MAX, WC_REGEX_MEMORY_MAX);
+	wc_error_detail(err, "It was searched in %zu %s; the limits are %d steps, %d more for each byte, and %d kB of memory.", bytes.len,
+					wc_bytes_word(bytes.len), WC_REGEX_STEPS_MAX, WC_REGEX_BYTE_STEPS, WC_REGEX_MEMORY_MAX);
 	return WC_TOO_LARGE;
 }

@@ -8,6 +8,8 @@
 #ifndef WC_FILTERLANG_REGEX_H
 #define WC_FILTERLANG_REGEX_H
 
+#include <stdatomic.h>
+
 #include "base/slice.h"
 #include "base/status.h"
 
@@ -24,7 +26,10 @@ typedef enum WcRegexKind
 extern WcStatus wc_regex_create(WcSlice pattern, WcRegexKind kind, WcRegex **regex, WcError *err) WC_WARN_UNUSED;
 extern void wc_regex_free(WcRegex *regex);	/* NULL is allowed */
 
-/* Does the pattern match anywhere in the bytes?  WC_TOO_LARGE: the search exceeds WC_REGEX_STEPS_MAX. */
-extern WcStatus wc_regex_find(WcRegex *regex, WcSlice bytes, bool *found, WcError *err) WC_WARN_UNUSED;
+/*
+ * Does the pattern match anywhere in the bytes?  WC_TOO_LARGE: the search exceeds WC_REGEX_STEPS_MAX or WC_REGEX_MEMORY_MAX.
+ * WC_CANCELLED: cancel, which may be NULL, was raised; the search looks at the flag at each step.
+ */
+extern WcStatus wc_regex_find(WcRegex *regex, WcSlice bytes, const atomic_bool *cancel, bool *found, WcError *err) WC_WARN_UNUSED;
 
 #endif

@@ -76,7 +76,7 @@ FUZZ_TARGET(filterlang)
 		WcSlice		text = wc_slice(in.data + 1, in.len - 1);
 		WcStatus	status = wc_filterlang_parse(text, &arena, &node, NULL);
 
-		HOLDS((wc_langfilter_create(&arena, text, in.data[0] & 1, &filter, NULL) == WC_OK) == (status == WC_OK));
+		HOLDS((wc_langfilter_create(&arena, text, in.data[0] & 1, NULL, &filter, NULL) == WC_OK) == (status == WC_OK));
 		if (status == WC_OK)
 		{
 			check_tree(node, 0);

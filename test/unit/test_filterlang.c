@@ -130,6 +130,8 @@ test_refusals(void **state)
 		{"RowFilter(=, 'a')", "filter is not valid at position 14: expected a comparator: binary:, binaryprefix:, regexstring:, regexstringnocase:, substring: or long:"},
 		{"RowFilter(<, 'substring:a')", "filter is not valid at position 11: a regexstring or substring comparator takes = or != only"},
 		{"RowFilter(=, 'regexstring:(')", "filter is not valid at position 14: regular expression: missing closing parenthesis after byte 1"},
+		{"RowFilter(=, 'regexstring:(a)[\\1]')", "filter is not valid at position 14: \\1 in a class of characters is not supported in a regular expression"},
+		{"RowFilter(=, 'regexstring:\\c')", "filter is not valid at position 14: \\c wants a character of ASCII"},
 		{"RowFilter(=, 'regexstring:[a&&b]')", "filter is not valid at position 14: intersection of classes of characters is not supported"},
 		{"RowFilter(=, 'regexstring:a{x')", "filter is not valid at position 14: repetition is not {n}, {n,} or {n,m}: write \\{ for a brace"},
 		{"RowFilter(=, 'regexstring:(*UTF)')", "filter is not valid at position 14: nothing is in front of * in a regular expression"},
@@ -208,7 +210,7 @@ finds(const char *pattern, WcRegexKind kind, WcSlice bytes)
 
 	if (wc_regex_create(wc_slice_cstr(pattern), kind, &regex, &err) != WC_OK)
 		fail_msg("%s: %s", pattern, err.message);
-	assert_int_equal(wc_regex_find(regex, bytes, &found, &err), WC_OK);
+	assert_int_equal(wc_regex_find(regex, bytes, NULL, &found, &err), WC_OK);
 	wc_regex_free(regex);
 	return found;
 }
@@ -235,23 +237,68 @@ test_regex(void **state)
 	assert_true(finds("", WC_REGEX_TEXT_NOCASE, wc_slice_cstr("abc")));
 	assert_true(finds("\xC3\x89", WC_REGEX_TEXT_NOCASE, wc_slice_cstr("\xC3\xA9")));
 
+	/* numbers of groups; \c */
+	assert_true(finds("^(a)\\10$", WC_REGEX_JAVA, wc_slice_cstr("aa0")));
+	assert_true(finds("^((((((((((a))))))))))\\10$", WC_REGEX_JAVA, wc_slice_cstr("aa")));
+	assert_true(finds("^(?:x)(?<n>a)(?=b)(?<=a)\\10?b$", WC_REGEX_JAVA, wc_slice_cstr("xab")) == false);
+	assert_true(finds("^(?:x)(?<n>a)(?=a)(?<=a)\\10$", WC_REGEX_JAVA, wc_slice_cstr("xaa0")));
+	assert_true(finds("^\\cA\\ca[\\c!]$", WC_REGEX_JAVA, wc_slice_cstr("\x01!a")));
+
 	/* bytes that are no UTF-8 are U+FFFD */
 	assert_true(finds("^a\\uFFFDb$", WC_REGEX_JAVA, wc_slice_cstr("a\xFF" "b")));
 	assert_true(finds("^..$", WC_REGEX_JAVA, wc_slice_cstr("\xE2\x82" "a")));
 	assert_true(finds("^...$", WC_REGEX_JAVA, wc_slice_cstr("\xED\xA0\x80")));
 }
 
+/* Searches n letters a. */
+static WcStatus
+search_letters(const char *pattern, size_t n, const atomic_bool *cancel, bool *found, WcError *err)
+{
+	uint8_t    *letters = malloc(n);
+	WcRegex    *regex;
+	WcStatus	status;
+
+	assert_non_null(letters);
+	memset(letters, 'a', n);
+	assert_int_equal(wc_regex_create(wc_slice_cstr(pattern), WC_REGEX_JAVA, &regex, err), WC_OK);
+	status = wc_regex_find(regex, wc_slice(letters, n), cancel, found, err);
+	wc_regex_free(regex);
+	free(letters);
+	return status;
+}
+
+/* Steps are counted over the whole search, wherever they are taken; linear searches of large values have enough. */
 static void
 test_regex_steps(void **state)
 {
-	WcRegex    *regex;
+	static const char *const endless[] = {"(a+)+[bd]", "a*a*[yz]", "[a-z]+[0-9@]", "(?:a|aa)+[bd]", "(a*)*\\1[bd]", "a*?a*?a*?[bd]"};
 	WcError		err = {0};
 	bool		found;
 
-	assert_int_equal(wc_regex_create(wc_slice_cstr("(a+)+[bd]"), WC_REGEX_JAVA, &regex, &err), WC_OK);
-	assert_int_equal(wc_regex_find(regex, wc_slice_cstr("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac"), &found, &err), WC_TOO_LARGE);
-	assert_string_equal(err.message, "regular expression takes too many steps");
-	wc_regex_free(regex);
+	for (size_t i = 0; i < sizeof(endless) / sizeof(endless[0]); i++)
+	{
+		assert_int_equal(search_letters(endless[i], 100000, NULL, &found, &err), WC_TOO_LARGE);
+		assert_string_equal(err.message, "regular expression takes too many steps");
+	}
+	/* in few bytes, too */
+	assert_int_equal(search_letters("(a+)+[bd]", 50, NULL, &found, &err), WC_TOO_LARGE);
+	assert_int_equal(search_letters("^(a+)(a+)a$", 512, NULL, &found, &err), WC_OK);
+	assert_true(found);
+	assert_int_equal(search_letters("a*a*[yz]", 300, NULL, &found, &err), WC_OK);
+	assert_false(found);
+	assert_int_equal(search_letters("^.*a.*$", 20000000, NULL, &found, &err), WC_OK);
+	assert_true(found);
+}
+
+static void
+test_regex_cancel(void **state)
+{
+	const atomic_bool cancel = true;
+	WcError		err = {0};
+	bool		found;
+
+	assert_int_equal(search_letters("a*a*[yz]", 100000, &cancel, &found, &err), WC_CANCELLED);
+	assert_string_equal(err.message, "search for a regular expression was cancelled");
 }
 
 /* --- scans --------------------------------------------------------------------------------------- */
@@ -502,6 +549,7 @@ main(void)
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_regex),
 		cmocka_unit_test(test_regex_steps),
+		cmocka_unit_test(test_regex_cancel),
 		cmocka_unit_test(test_each_filter),
 		cmocka_unit_test(test_limits_of_scans),
 		cmocka_unit_test(test_gets),

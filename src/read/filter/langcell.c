@@ -47,7 +47,7 @@ compare(WcLangFilter *f, WcLangState *s, WcSlice bytes)
 		case WC_LANG_LONG:
 			return compare_long(f, s->node->number, bytes);
 		default:
-			status = wc_regex_find(s->regex, bytes, &found, f->status == WC_OK ? f->err : NULL);
+			status = wc_regex_find(s->regex, bytes, f->cancel, &found, f->status == WC_OK ? f->err : NULL);
 			if (status != WC_OK)
 				failed(f, status);
 			return found ? 0 : 1;

@@ -337,7 +337,7 @@ free_state(WcLangState *s)
 }
 
 WcStatus
-wc_langfilter_create(WcArena *arena, WcSlice text, bool reversed, WcLangFilter **filter, WcError *err)
+wc_langfilter_create(WcArena *arena, WcSlice text, bool reversed, const atomic_bool *cancel, WcLangFilter **filter, WcError *err)
 {
 	WcLangFilter *f = wc_arena_alloc_zero(arena, sizeof(*f));
 	WcLangNode *node;
@@ -350,6 +350,7 @@ wc_langfilter_create(WcArena *arena, WcSlice text, bool reversed, WcLangFilter *
 	if (status != WC_OK)
 		return status;
 	f->reversed = reversed;
+	f->cancel = cancel;
 	status = set_state(f, arena, node, reversed, &f->root, err);
 	if (status != WC_OK)
 	{

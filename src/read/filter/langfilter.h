@@ -17,6 +17,8 @@
 #ifndef WC_READ_FILTER_LANGFILTER_H
 #define WC_READ_FILTER_LANGFILTER_H
 
+#include <stdatomic.h>
+
 #include "base/arena.h"
 #include "base/status.h"
 #include "model/scan.h"
@@ -46,10 +48,10 @@ typedef struct WcLangCell
 	int64_t		ts;
 } WcLangCell;
 
-/* Parses a text (filterlang/filterlang.h); all but regular expressions is in the arena.  *filter is NULL
- * when this fails. */
-extern WcStatus wc_langfilter_create(WcArena *arena, WcSlice text, bool reversed, WcLangFilter **filter,
-									 WcError *err) WC_WARN_UNUSED;
+/* Parses a text (filterlang/filterlang.h); all but regular expressions is in the arena.  cancel (or NULL) ends searches
+ * for these, and must outlive the filter.  *filter is NULL when this fails. */
+extern WcStatus wc_langfilter_create(WcArena *arena, WcSlice text, bool reversed, const atomic_bool *cancel,
+									 WcLangFilter **filter, WcError *err) WC_WARN_UNUSED;
 extern void wc_langfilter_free(WcLangFilter *filter);	/* NULL is none */
 
 /* Does it decide on rows when all their cells are known (hasFilterRow)? */
@@ -69,7 +71,7 @@ extern void wc_langfilter_restart(WcLangFilter *filter);	/* as if it were new: f
 extern void wc_langfilter_reset(WcLangFilter *filter);
 extern bool wc_langfilter_all_remaining(const WcLangFilter *filter);
 
-/* These fail where a comparator does: WC_TOO_LARGE (a regular expression's steps), WC_BAD_DATA (a number). */
+/* These fail where a comparator does: WC_TOO_LARGE (a regular expression's steps), WC_CANCELLED, WC_BAD_DATA (a number). */
 extern WcStatus wc_langfilter_row_key(WcLangFilter *filter, WcSlice row, bool *rejects, WcError *err) WC_WARN_UNUSED;
 extern WcStatus wc_langfilter_cell(WcLangFilter *filter, const WcLangCell *cell, WcLangCode *code, WcError *err) WC_WARN_UNUSED;
 

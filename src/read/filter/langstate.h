@@ -52,6 +52,7 @@ struct WcLangFilter
 	bool		reversed;
 	bool		decides_rows;
 	bool		watches_cells;
+	const atomic_bool *cancel;	/* or NULL */
 	WcStatus	status;			/* why a comparison failed */
 	WcError    *err;			/* the caller's */
 };

@@ -21,7 +21,7 @@ wc_langcells_create(WcScanner *s, WcError *err)
 	if (s->lang == NULL)
 		return wc_error(err, WC_NO_MEMORY, "out of memory for a filter");
 	wc_buf_init(&s->lang->bytes, WC_FILTER_ROW_MAX);
-	status = wc_langfilter_create(&s->arena, s->scan.filter_text, s->scan.reversed, &s->lang->filter, err);
+	status = wc_langfilter_create(&s->arena, s->scan.filter_text, s->scan.reversed, s->at.cancel, &s->lang->filter, err);
 	if (status != WC_OK)
 		return status;
 	s->lang->gathers = wc_langfilter_decides_rows(s->lang->filter);

@@ -32,13 +32,14 @@ gather(WcScanner *s, uint32_t family, WcError *err)
 		wc_buf_append(&lang->cells, &g, sizeof(g));
 		if (lang->cells.failed)
 			return wc_buf_status(&lang->cells, "cells of a row", err);
-		if (!lang->bytes.failed)
-			continue;
-		if (lang->bytes.wanted <= WC_FILTER_ROW_MAX)
+		if (lang->bytes.failed && lang->bytes.wanted <= WC_FILTER_ROW_MAX)
 			return wc_buf_status(&lang->bytes, "cells of a row", err);
+		if (!lang->bytes.failed && lang->bytes.len + lang->cells.len <= WC_FILTER_ROW_MAX)
+			continue;
 		wc_error(err, WC_TOO_LARGE, "row \"%s\" is too large for a filter that decides on whole rows",
 				 wc_printable(shown, sizeof(shown), s->lane->row));
-		wc_error_detail(err, "It lets through more than %d bytes of the row.", WC_FILTER_ROW_MAX);
+		wc_error_detail(err, "What the filter lets through of the row takes more than %d bytes, of which %zu are for each cell.",
+						WC_FILTER_ROW_MAX, sizeof(g));
 		return WC_TOO_LARGE;
 	}
 }
@@ -92,6 +93,7 @@ static WcStatus
 gather_row(WcScanner *s, bool *exists, WcError *err)
 {
 	WcLangRows *lang = s->lang;
+	uint32_t	nneeded;
 	WcStatus	status;
 
 	*exists = false;
@@ -106,11 +108,12 @@ gather_row(WcScanner *s, bool *exists, WcError *err)
 	/* of a row without a cell left HBase does not ask whether it is rejected */
 	if (wc_langcells_gathered(s) > 0 && wc_langfilter_row(lang->filter))
 		return WC_OK;
+	nneeded = wc_langcells_gathered(s);
 	status = gather_families(s, false, err);
 	if (status != WC_OK)
 		return status;
 	*exists = wc_langcells_gathered(s) > 0;
-	if (*exists)
+	if (wc_langcells_gathered(s) > nneeded)
 		qsort(lang->cells.data, wc_langcells_gathered(s), sizeof(WcLangGathered), compare_gathered);
 	return WC_OK;
 }
