@@ -63,6 +63,9 @@ SELECT widecol.count('flt', filter => format('PrefixFilter(%L)', repeat('x', 102
 SELECT widecol.count('flt', filter => $$ValueFilter(=, 'long:5')$$);
 SELECT widecol.put('flt', 'x', 'f:a', repeat('a', 100)) \g /dev/null
 SELECT widecol.count('flt', start_row => 'x', filter => $$ValueFilter(=, 'regexstring:(a+)+[bd]')$$);
+SELECT widecol.put('flt', 'y', 'f:a', repeat('a', 100000)) \g /dev/null
+SELECT widecol.count('flt', start_row => 'y', filter => $$ValueFilter(=, 'regexstring:a*a*[yz]')$$);
+SELECT widecol.count('flt', start_row => 'y', filter => $$ValueFilter(=, 'regexstring:^.*a.*$')$$);
 
 DROP FOREIGN TABLE flt_all, flt_rows;
 SELECT widecol.drop_table('flt') \g /dev/null
