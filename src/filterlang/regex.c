@@ -15,8 +15,9 @@
 #include "base/limits.h"
 
 /*
- * Counting takes as long again as the search of a short text.  So QUICK_BYTES or less are first searched with PCRE2's limit
- * alone: from each character at most QUICK_STEPS repeated items, each over all the others (0.1 seconds at the very most).
+ * Counting steps makes a search of a short value half as long again.  So values of up to QUICK_BYTES are searched first
+ * without.  From each character PCRE2 then takes at most QUICK_STEPS steps, and a step looks at each character once at most:
+ * 512 * 1000 * 512 characters, a tenth of a second.
  */
 #define QUICK_BYTES	512
 #define QUICK_STEPS	1000
@@ -357,9 +358,8 @@ translate(Translation *t)
 /* --- the regular expression -------------------------------------------------------------- */
 
 /*
- * PCRE2 calls this before each item of the pattern, wherever it tries the item: counts what has been done since, and ends a
- * search that is cancelled or too long.  PCRE2's own limit does not bound a search: it counts from zero at each character
- * where a match may begin, and takes an item that is repeated over many characters for one.
+ * PCRE2 calls this before each item of the pattern, wherever it tries the item: counts the item, and the characters by which
+ * the search has moved since the call before; ends a search that is cancelled or too long (filterlang/README).
  */
 static int
 take_step(pcre2_callout_block *block, void *arg)
