@@ -162,6 +162,20 @@ $_->query('COMMIT') foreach @sessions;
 is($node->safe_psql('postgres', 'SELECT sum(v) FROM pair'), 1, 'of two that read what the other changes one fails');
 $_->{stderr} = '' foreach @sessions;
 
+# --- of very many SERIALIZABLE transactions PostgreSQL keeps a summary: none is taken for one beside those that came later --
+$node->safe_psql('postgres', q{CREATE FOREIGN TABLE noted (k int OPTIONS (rowkey '1'), v int) SERVER widecol;
+INSERT INTO noted SELECT i, 0 FROM generate_series(1, 4) i});
+$exporter->query_safe('BEGIN ISOLATION LEVEL SERIALIZABLE; UPDATE noted SET v = 1 WHERE k = 4');
+$importer->query_safe('BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT v FROM noted WHERE k = 1');
+$node->safe_psql('postgres', 'BEGIN ISOLATION LEVEL SERIALIZABLE; UPDATE noted SET v = 1 WHERE k = 1; COMMIT');
+$importer->query_safe('UPDATE noted SET v = 1 WHERE k = 2; COMMIT');
+$node->safe_psql('postgres', q{SET default_transaction_isolation = 'serializable';
+DO $$ BEGIN FOR i IN 1 .. 1000 LOOP UPDATE noted SET v = v + 1 WHERE k = 3; COMMIT; END LOOP; END $$});
+is($node->safe_psql('postgres', q{BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT v FROM noted WHERE k = 2; UPDATE noted SET v = 2 WHERE k = 1; COMMIT}), '1',
+	'a transaction that sees what they wrote commits');
+$exporter->query_safe('COMMIT');
+is($node->safe_psql('postgres', 'SELECT * FROM noted ORDER BY k'), "1|2\n2|1\n3|1000\n4|1", 'and so do all others');
+
 # --- a snapshot that is not there is refused as ever ---------------------------------------
 $importer->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
 $importer->query("SET TRANSACTION SNAPSHOT '$id'");

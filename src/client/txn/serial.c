@@ -174,7 +174,7 @@ forgotten(void)
 			 errhint("The transaction might succeed if retried.")));
 }
 
-/* Tells PostgreSQL of the transactions whose writes to these ranges the transaction does not see, or may not see. */
+/* Tells PostgreSQL of the transactions whose writes to these ranges the transaction does not see. */
 static void
 meet_writers(Relation relation, const WcScan *scan, Snapshot snapshot)
 {
@@ -201,7 +201,11 @@ meet_writers(Relation relation, const WcScan *scan, Snapshot snapshot)
 		lost = wc_written_forgotten(written, &search);
 		LWLockRelease(lock);
 		for (uint32 i = 0; i < n; i++)
-			CheckForSerializableConflictOut(relation, (TransactionId) writers[i], snapshot);
+		{
+			/* else PostgreSQL, once it has only a summary of a writer, would take the writer for a concurrent one */
+			if (XidInMVCCSnapshot((TransactionId) writers[i], snapshot))
+				CheckForSerializableConflictOut(relation, (TransactionId) writers[i], snapshot);
+		}
 		if (lost)
 			forgotten();
 	} while (n == WC_WRITERS_MAX);
