@@ -87,9 +87,13 @@ extern bool wc_filter_is_of_bytes(const WcRelation *wrel, Index relid, Node *cla
 
 typedef struct WcFilterMaker WcFilterMaker;
 
-/* exprs: expressions that wc_filter_push returned, as in the plan; all must hold.  Allocates in
- * CurrentMemoryContext. */
-extern WcFilterMaker *wc_filter_maker_create(WcRelation *wrel, Index relid, List *exprs, PlanState *parent);
+/*
+ * exprs: expressions that wc_filter_push returned, as in the plan; all must hold.  deciding: those of exprs whose
+ * clauses the scan does not evaluate.  lenient: cells that cannot be decoded are NULL; the engine cannot tell which, so
+ * filters then contain conditions on the row key only.  Allocates in CurrentMemoryContext.
+ */
+extern WcFilterMaker *wc_filter_maker_create(WcRelation *wrel, Index relid, List *exprs, List *deciding, bool lenient,
+											 PlanState *parent);
 
 /* The members of maps that the filter reads: List of WcMember *. */
 extern const List *wc_filter_members(const WcFilterMaker *maker);
@@ -106,7 +110,7 @@ typedef struct WcMadeFilter
 extern void wc_filter_make(WcFilterMaker *maker, ExprContext *econtext, WcArena *arena, WcBuf *scratch,
 						   WcMadeFilter *out);
 
-/* Do the expressions hold for the row in econtext's scan slot? */
+/* Do the deciding expressions hold for the row in econtext's scan slot? */
 extern bool wc_filter_holds(WcFilterMaker *maker, ExprContext *econtext);
 
 #endif

@@ -47,9 +47,10 @@ struct WcFilterMaker
 	WcRelation *wrel;
 	Index		relid;
 	PlanState  *parent;
+	bool		lenient;
 	List	   *terms;			/* Term *, all must hold */
-	List	   *exprs;
-	ExprState  *qual;			/* of exprs, made at its first use */
+	List	   *deciding;		/* expressions of terms whose clauses the scan does not evaluate */
+	ExprState  *qual;			/* of deciding, made at its first use */
 	uint32		room;			/* the most nodes that the terms become */
 	uint32		ncolumns;
 	WcFilterColumn *columns;
@@ -149,7 +150,7 @@ make_term(WcFilterMaker *maker, Node *expr, uint32 *room)
 }
 
 WcFilterMaker *
-wc_filter_maker_create(WcRelation *wrel, Index relid, List *exprs, PlanState *parent)
+wc_filter_maker_create(WcRelation *wrel, Index relid, List *exprs, List *deciding, bool lenient, PlanState *parent)
 {
 	WcFilterMaker *maker = palloc0(sizeof(WcFilterMaker));
 	ListCell   *lc;
@@ -157,7 +158,8 @@ wc_filter_maker_create(WcRelation *wrel, Index relid, List *exprs, PlanState *pa
 	maker->wrel = wrel;
 	maker->relid = relid;
 	maker->parent = parent;
-	maker->exprs = exprs;
+	maker->lenient = lenient;
+	maker->deciding = deciding;
 	maker->max_columns = (uint32) wrel->natts + 1;
 	maker->columns = palloc0(sizeof(WcFilterColumn) * maker->max_columns);
 	maker->atts = palloc0(sizeof(int) * maker->max_columns);
@@ -437,7 +439,7 @@ make_leaf(Making *m, const Term *term)
 	Datum		value = (Datum) 0;
 	bool		isnull = false;
 
-	if (term->column >= WC_FILTER_NODES_MAX)
+	if (term->column >= WC_FILTER_NODES_MAX || (m->maker->lenient && !m->maker->columns[term->column].in_key))
 		return FAILED;
 	if (leaf->value != NULL && term->value == NULL)
 	{
@@ -629,7 +631,7 @@ wc_filter_holds(WcFilterMaker *maker, ExprContext *econtext)
 	{
 		MemoryContext old = MemoryContextSwitchTo(maker->parent->state->es_query_cxt);
 
-		maker->qual = ExecInitQual(maker->exprs, maker->parent);
+		maker->qual = ExecInitQual(maker->deciding, maker->parent);
 		MemoryContextSwitchTo(old);
 	}
 	return ExecQual(maker->qual, econtext);

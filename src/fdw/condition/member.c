@@ -120,6 +120,32 @@ wc_member_match(const WcRelation *wrel, Index relid, Node *expr, WcMember *membe
 	return name_qualifier(wrel, map, name->constvalue, &member->qualifier);
 }
 
+typedef struct CastSearch
+{
+	const WcRelation *wrel;
+	Index		relid;
+} CastSearch;
+
+static bool
+find_cast(Node *node, CastSearch *search)
+{
+	WcMember	member;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, CoerceViaIO) && wc_member_match(search->wrel, search->relid, node, &member))
+		return true;
+	return expression_tree_walker(node, find_cast, search);
+}
+
+bool
+wc_member_is_cast(const WcRelation *wrel, Index relid, Node *expr)
+{
+	CastSearch	search = {wrel, relid};
+
+	return find_cast(expr, &search);
+}
+
 WcCodec *
 wc_member_codec(const WcRelation *wrel, const WcMember *member)
 {

@@ -432,6 +432,35 @@ take_filters(PlannerInfo *root, WcQuals *out, RelOptInfo *rel, WcRelation *wrel,
 	}
 }
 
+/*
+ * Divides the clauses into exact and local ones, each in the order of the clauses; before, exact has what could be exact.
+ *
+ * A cast in a filter fails in the session if the text is none of the type, and clauses that PostgreSQL evaluates before
+ * the cast may exclude the row.  So if any clause is local, those with casts are, too.
+ */
+static void
+divide(RelOptInfo *rel, WcRelation *wrel, WcQuals *out)
+{
+	List	   *local = list_difference_ptr(out->clauses, out->exact);
+	bool		any = list_difference_ptr(local, out->constants) != NIL;
+	List	   *exact = NIL;
+	ListCell   *lc;
+
+	list_free(local);
+	out->local = NIL;
+	foreach(lc, out->clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (list_member_ptr(out->exact, rinfo) && !(any && list_member_ptr(out->filtered, rinfo) &&
+													wc_member_is_cast(wrel, rel->relid, (Node *) rinfo->clause)))
+			exact = lappend(exact, rinfo);
+		else
+			out->local = lappend(out->local, rinfo);
+	}
+	out->exact = exact;
+}
+
 /* Is the column never NULL?  A qualifier that is no text is NULL with widecol.on_undecodable = 'null'. */
 static bool
 is_never_null(RelOptInfo *rel, WcRelation *wrel, Node *expr)
@@ -464,6 +493,8 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 
 	memset(out, 0, sizeof(*out));
 	clauses = list_concat_copy(clauses, constants);
+	out->clauses = clauses;
+	out->constants = constants;
 	out->nranges = 1;
 	out->rows = -1;
 	foreach(lc, clauses)
@@ -491,19 +522,15 @@ wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, List *clause
 		take_cells(out, found, clauses);
 	if (wc_enable_pushdown && wrel->layout == WC_LAYOUT_ROW)
 		take_filters(root, out, rel, wrel, clauses);
-	foreach(lc, clauses)
-	{
-		if (!list_member_ptr(out->exact, lfirst(lc)))
-			out->local = lappend(out->local, lfirst(lc));
-	}
+	divide(rel, wrel, out);
 	/* no constants: the rows of the table's record type are known only with the table's size, if at all */
-	out->unranged = list_concat(out->unranged, list_difference_ptr(out->local, constants));
+	out->unranged = list_concat_unique_ptr(out->unranged, list_difference_ptr(out->local, constants));
 	out->outer_relids = bms_union(pull_varnos(root, (Node *) wc_key_conds_exprs(out->conds)),
 								  pull_varnos(root, (Node *) wc_key_conds_exprs(out->cell_conds)));
 }
 
 void
-wc_quals_unfilter_joins(PlannerInfo *root, RelOptInfo *rel, WcQuals *quals)
+wc_quals_unfilter_joins(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, WcQuals *quals)
 {
 	List	   *filters = quals->filters;
 	List	   *filtered = quals->filtered;
@@ -519,8 +546,7 @@ wc_quals_unfilter_joins(PlannerInfo *root, RelOptInfo *rel, WcQuals *quals)
 			quals->filtered = lappend(quals->filtered, lfirst(lc));
 			continue;
 		}
-		if (!list_member_ptr(quals->local, lfirst(lc)))
-			quals->local = lappend(quals->local, lfirst(lc));
 		quals->exact = list_delete_ptr(quals->exact, lfirst(lc));
 	}
+	divide(rel, wrel, quals);
 }

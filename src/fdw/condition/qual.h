@@ -15,13 +15,15 @@
 /* The conditions found in a list of clauses (RestrictInfos). */
 typedef struct WcQuals
 {
+	List	   *clauses;		/* RestrictInfos: all clauses, then the constants */
+	List	   *constants;		/* RestrictInfos: wc_recordtype_clauses */
 	List	   *conds;			/* WcKeyCond *, by part, those on the raw key last */
 	List	   *cell_conds;		/* WcKeyCond *, on family, qualifier, ts of layout 'cell' */
 	List	   *filters;		/* expressions that the engine decides row by row (filter.h) */
 	List	   *filtered;		/* RestrictInfos that filters were made from */
 	List	   *pushed;			/* RestrictInfos that conds were made from */
-	List	   *exact;			/* RestrictInfos that need not be evaluated on each row */
-	List	   *local;			/* RestrictInfos to be evaluated on each row */
+	List	   *exact;			/* RestrictInfos that need not be evaluated on each row, in the order of clauses */
+	List	   *local;			/* RestrictInfos to be evaluated on each row, in the order of clauses */
 	List	   *unranged;		/* RestrictInfos that the ranges alone do not decide: local, filtered, on cells */
 	Bitmapset  *equal;			/* key parts that have one value in every row */
 	bool		point;			/* every range is one row: a Get */
@@ -56,6 +58,6 @@ extern void wc_quals_find(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, 
 extern bool wc_param_is_from_init_plan(const PlannerInfo *root, int param);
 
 /* Moves clauses whose filters need values of other relations to local. */
-extern void wc_quals_unfilter_joins(PlannerInfo *root, RelOptInfo *rel, WcQuals *quals);
+extern void wc_quals_unfilter_joins(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, WcQuals *quals);
 
 #endif

@@ -314,11 +314,15 @@ match_filter(Groups *groups, const Aggref *aggref)
 	return true;
 }
 
-/* Can the engine make these groups and aggregates?  Sets *groups. */
+/*
+ * Can the engine make these groups and aggregates?  Sets *groups.  A sum of floats depends on the order in which they are
+ * added: it is not put together of finer groups.
+ */
 static bool
 match_target(const WcRelation *wrel, Index relid, const PathTarget *target, Groups *groups)
 {
 	int			naggregates = 0;
+	bool		sums_floats = false;
 	int			ngroups;
 	ListCell   *lc;
 
@@ -337,6 +341,7 @@ match_target(const WcRelation *wrel, Index relid, const PathTarget *target, Grou
 		naggregates++;
 		if (!match_aggregate(wrel, relid, (Aggref *) expr, &aggregate))
 			return false;
+		sums_floats |= wc_aggregate_sums_floats((uint8) aggregate.kind);
 	}
 	foreach(lc, target->exprs)
 	{
@@ -344,7 +349,7 @@ match_target(const WcRelation *wrel, Index relid, const PathTarget *target, Grou
 			return false;
 	}
 	ngroups = list_length(groups->columns) + list_length(groups->members);
-	return naggregates <= WC_AGGREGATES_MAX && ngroups <= WC_AGGREGATES_MAX && naggregates + ngroups > 0;
+	return !(groups->finer && sums_floats) && naggregates <= WC_AGGREGATES_MAX && ngroups <= WC_AGGREGATES_MAX && naggregates + ngroups > 0;
 }
 
 /* --- paths ------------------------------------------------------------------------ */

@@ -13,6 +13,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/appendinfo.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
@@ -510,6 +511,59 @@ plan_groups(PlannerInfo *root, RelOptInfo *rel, const ForeignPath *rows, const F
 	return wc_aggregate_plan(root, path, rel_plan->wrel, tlist, plan);
 }
 
+typedef struct Ordered
+{
+	RestrictInfo *rinfo;
+	Index		level;
+	Cost		cost;
+} Ordered;
+
+/* The clauses in the order in which PostgreSQL evaluates them: as createplan.c sorts those of the plan of a relation. */
+static List *
+in_order(PlannerInfo *root, const List *clauses)
+{
+	Ordered    *ordered = palloc(sizeof(Ordered) * (list_length(clauses) + 1));
+	int			n = 0;
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		QualCost	cost;
+		Index		level;
+		int			at = n++;
+
+		cost_qual_eval_node(&cost, (Node *) rinfo, root);
+		level = rinfo->leakproof && cost.per_tuple < 10 * cpu_operator_cost ? 0 : rinfo->security_level;
+		while (at > 0 && (ordered[at - 1].level > level ||
+						  (ordered[at - 1].level == level && ordered[at - 1].cost > cost.per_tuple)))
+		{
+			ordered[at] = ordered[at - 1];
+			at--;
+		}
+		ordered[at] = (Ordered) {rinfo, level, cost.per_tuple};
+	}
+	for (int i = 0; i < n; i++)
+		result = lappend(result, ordered[i].rinfo);
+	pfree(ordered);
+	return result;
+}
+
+static Bitmapset *
+deciding_filters(const WcQuals *quals)
+{
+	Bitmapset  *deciding = NULL;
+	ListCell   *lc;
+
+	foreach(lc, quals->filtered)
+	{
+		if (!list_member_ptr(quals->local, lfirst(lc)))
+			deciding = bms_add_member(deciding, foreach_current_index(lc));
+	}
+	return deciding;
+}
+
 ForeignScan *
 widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 					  ForeignPath *best_path, List *tlist, List *scan_clauses,
@@ -524,11 +578,11 @@ widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid
 	List	   *recheck;
 
 	if (path != best_path)
-		scan_clauses = rel->baserestrictinfo;
+		scan_clauses = in_order(root, rel->baserestrictinfo);
 	wc_quals_find(root, rel, rel_plan->wrel, scan_clauses, &quals);
 	plan.lookahead = wc_lookahead_bind(root, path, wc_key_conds_exprs(quals.conds));
 	if (plan.lookahead >= 0)
-		wc_quals_unfilter_joins(root, rel, &quals);	/* rows are fetched for several outer rows */
+		wc_quals_unfilter_joins(root, rel, rel_plan->wrel, &quals);	/* rows are fetched for several outer rows */
 	quals.local = barriers_first(root, quals.local, &plan.nbarriers);
 	quals.exact = barriers_first(root, quals.exact, &plan.ndecided_barriers);
 	recheck = extract_actual_clauses(quals.exact, false);
@@ -539,6 +593,7 @@ widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid
 	plan.ordered = path->path.pathkeys != NIL;
 	plan.never = quals.never;
 	plan.filters = quals.filters;
+	plan.deciding = deciding_filters(&quals);
 	if (plan.lookahead < 0)
 	{
 		plan.reversed = linitial_int(path->fdw_private) != 0;

@@ -18,6 +18,7 @@ enum
 	PRIVATE_WARNING,
 	PRIVATE_MAP_KEYS,			/* (map, map, ...), a map: (att, number of keys) */
 	PRIVATE_UNTOUCHED,
+	PRIVATE_DECIDING,
 	PRIVATE_GROUPS,
 	PRIVATE_AGGREGATES
 };
@@ -141,6 +142,7 @@ wc_scan_plan_encode(const WcScanPlan *plan)
 	list = lappend(list, plan->warning);
 	list = lappend(list, encode_map_keys(plan->map_keys));
 	list = lappend(list, bitmap_to_list(plan->untouched));
+	list = lappend(list, bitmap_to_list(plan->deciding));
 	list = lappend(list, plan->groups);
 	return lappend(list, plan->aggregates);
 }
@@ -256,6 +258,7 @@ wc_scan_plan_decode(List *fdw_private, List *exprs, WcScanPlan *plan)
 	plan->cell_conds = decode_conds(list_nth(fdw_private, PRIVATE_CELL_CONDS), exprs, &next_expr);
 	plan->warning = list_nth(fdw_private, PRIVATE_WARNING);
 	plan->untouched = list_to_bitmap(list_nth(fdw_private, PRIVATE_UNTOUCHED));
+	plan->deciding = list_to_bitmap(list_nth(fdw_private, PRIVATE_DECIDING));
 	plan->map_values = next_expr;
 	plan->map_keys = decode_map_keys(list_nth(fdw_private, PRIVATE_MAP_KEYS), exprs, next_expr);
 	foreach(lc, plan->map_keys)

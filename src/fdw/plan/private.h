@@ -47,6 +47,7 @@ typedef struct WcScanPlan
 	int			map_values;		/* decoded: index in exprs of the first of their keys */
 	int			nvalues;		/* decoded: number of exprs that are values; those after them are filters */
 	List	   *filters;		/* expressions that wc_filter_push (filter.h) returned; all must hold */
+	Bitmapset  *deciding;		/* filters whose clauses the plan's qual does not contain: bit their index in filters */
 	Bitmapset  *attrs;			/* wanted columns, bit attnum - 1 */
 	Bitmapset  *recheck_attrs;	/* columns that fdw_recheck_quals need, bit attnum - 1 */
 	Bitmapset  *untouched;		/* maps among attrs whose values are not used (untouched.h) */

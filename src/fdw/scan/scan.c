@@ -107,13 +107,13 @@ widecolBeginForeignScan(ForeignScanState *node, int eflags)
 
 	wc_scan_plan_decode(plan->fdw_private, plan->fdw_exprs, &state->plan);
 
+	/* changed rows need all cells: a row that moves to another key would lose a cell that does not decode */
+	state->lenient = wc_on_undecodable == WC_UNDECODABLE_NULL &&
+		!list_member_int(node->ss.ps.state->es_plannedstmt->resultRelations, (int) plan->scan.scanrelid);
 	wc_scan_prepare_conditions(state, node);
 	state->grouped = wc_grouped_create(state->resources.wrel, &state->plan, node, &state->resources.scratch);
 	state->keeps_none = state->grouped != NULL;
 
-	/* changed rows need all cells: a row that moves to another key would lose a cell that does not decode */
-	state->lenient = wc_on_undecodable == WC_UNDECODABLE_NULL &&
-		!list_member_int(node->ss.ps.state->es_plannedstmt->resultRelations, (int) plan->scan.scanrelid);
 	state->limit = wc_limit_prepare(&state->plan, &node->ss.ps);
 	state->gate = wc_scangate_create(node, &state->plan);
 	node->fdw_state = state;

@@ -46,6 +46,7 @@ prepare_values(WcScanState *state, ForeignScanState *node, List *exprs)
 static void
 prepare_filter(WcScanState *state, ForeignScanState *node, Index relid)
 {
+	List	   *deciding = NIL;
 	Bitmapset  *attrs = NULL;
 	int			x = -1;
 
@@ -53,8 +54,12 @@ prepare_filter(WcScanState *state, ForeignScanState *node, Index relid)
 	if (state->plan.filters == NIL)
 		return;
 	state->plan.filters = wc_grouped_spell_out(castNode(ForeignScan, node->ss.ps.plan), state->plan.filters);
-	state->maker = wc_filter_maker_create(state->resources.wrel, relid, state->plan.filters, &node->ss.ps);
+	while ((x = bms_next_member(state->plan.deciding, x)) >= 0)
+		deciding = lappend(deciding, list_nth(state->plan.filters, x));
+	state->maker = wc_filter_maker_create(state->resources.wrel, relid, state->plan.filters, deciding, state->lenient,
+										  &node->ss.ps);
 	pull_varattnos((Node *) state->plan.filters, relid, &attrs);
+	x = -1;
 	while ((x = bms_next_member(attrs, x)) >= 0)
 		state->filter_attrs = bms_add_member(state->filter_attrs, x + FirstLowInvalidHeapAttributeNumber - 1);
 }
