@@ -98,6 +98,10 @@ SELECT aggregated('t', 'SELECT array_agg(i ORDER BY a, b, c) FROM _ WHERE c < 10
 SELECT aggregated('t', 'SELECT count(*) FROM _ WHERE length(s) > 2');
 SELECT aggregated('t', 'SELECT sum(f8), avg(f8) FROM _ WHERE i > 10 AND f8 < 100');
 SELECT aggregated('t', 'SELECT sum(n) FROM _');
+-- sums of floats are not put together of smaller groups
+SELECT aggregated('t', 'SELECT sum(f8), count(*) FILTER (WHERE i > 3) FROM _ WHERE f8 < 100');
+SELECT aggregated('t', 'SELECT a + 1, sum(f8) FROM _ WHERE f8 < 100 GROUP BY a + 1');
+SELECT aggregated('t', 'SELECT a, sum(f8), count(*) FILTER (WHERE a > 0) FROM _ WHERE f8 < 100 GROUP BY a');
 SELECT aggregated('t', 'SELECT max(ch), min(ch) FROM _');
 SELECT aggregated('t', 'SELECT sum(i + 1) FROM _');
 SELECT aggregated('t', 'SELECT a, b, count(*) FROM _ GROUP BY GROUPING SETS ((a), (b), ())');

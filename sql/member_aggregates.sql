@@ -44,6 +44,10 @@ SELECT aggregated('t', 'SELECT sum((m->>''n'')::int) FROM _ WHERE m->>''type'' =
 SELECT aggregated('t', 'SELECT sum((m->>''n'')::int), max(m->>''type'' COLLATE "C"), count(m->>''n'') FROM _ WHERE a = 9');
 SELECT aggregated('t', 'SELECT count((m->>''n'')::int), sum((m->>''n'')::int) FROM _ WHERE false');
 
+-- rows that a condition with lower costs excludes have no number
+SELECT aggregated('t', 'SELECT count(*) FROM _ WHERE (m->>''type'')::int > 3 AND m->>''type'' = ''none''');
+SELECT aggregated('t', 'SELECT count(*), sum(a) FROM _ WHERE (m->>''odd'')::int > 3 AND m->>''type'' <> ''post''');
+
 -- what the engine cannot read, or add up, or what is no member
 SELECT aggregated('t', 'SELECT sum((m->>''odd'')::int), count((m->>''odd'')::int), max((m->>''odd'')::int), count(m->>''odd'') FROM _');
 SELECT aggregated('t', 'SELECT sum((m->>''price'')::numeric) FROM _');
