@@ -31,6 +31,7 @@ get_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_re
 	widecolGetForeignLimitPaths(root, stage, input_rel, output_rel, extra);
 	widecolGetForeignGroupPaths(root, stage, input_rel, output_rel, extra);
 	widecolGetForeignDistinctPaths(root, stage, input_rel, output_rel, extra);
+	widecolGetForeignMemberPaths(root, stage, input_rel, output_rel, extra);
 }
 
 static bool

@@ -21,12 +21,14 @@ extern ForeignScan *widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel
 										  ForeignPath *best_path, List *tlist, List *scan_clauses,
 										  Plan *outer_plan);
 
-/* plan/limit.c, plan/aggregate.c, plan/distinct.c: GetForeignUpperPaths calls them all, each has its stages */
+/* plan/limit.c, plan/aggregate.c, plan/distinct.c, plan/mapkeys.c: GetForeignUpperPaths calls them all, each has its stages */
 extern void widecolGetForeignLimitPaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 										RelOptInfo *output_rel, void *extra);
 extern void widecolGetForeignGroupPaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 										RelOptInfo *output_rel, void *extra);
 extern void widecolGetForeignDistinctPaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+										RelOptInfo *output_rel, void *extra);
+extern void widecolGetForeignMemberPaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 										RelOptInfo *output_rel, void *extra);
 
 /* scan/scan.c */

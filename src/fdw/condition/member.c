@@ -120,6 +120,12 @@ wc_member_match(const WcRelation *wrel, Index relid, Node *expr, WcMember *membe
 	return name_qualifier(wrel, map, name->constvalue, &member->qualifier);
 }
 
+bool
+wc_member_match_text(const WcRelation *wrel, Index relid, Node *expr, WcMember *member)
+{
+	return wc_member_match(wrel, relid, expr, member) && member->type == TEXTOID;
+}
+
 typedef struct CastSearch
 {
 	const WcRelation *wrel;

@@ -26,6 +26,9 @@ typedef struct WcMember
  */
 extern bool wc_member_match(const WcRelation *wrel, Index relid, Node *expr, WcMember *member);
 
+/* The same of map ->> 'name' alone. */
+extern bool wc_member_match_text(const WcRelation *wrel, Index relid, Node *expr, WcMember *member);
+
 /* Does the expression cast the text of a member?  The cast fails if the text is none of the type. */
 extern bool wc_member_is_cast(const WcRelation *wrel, Index relid, Node *expr);
 

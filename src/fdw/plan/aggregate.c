@@ -150,13 +150,6 @@ find_input(const WcRelation *wrel, Index relid, Node *expr, Input *input)
 	return true;
 }
 
-/* Is the expression a member of a map, as text? */
-static bool
-is_text_member(const WcRelation *wrel, Index relid, Node *expr, WcMember *member)
-{
-	return wc_member_match(wrel, relid, expr, member) && member->type == TEXTOID;
-}
-
 /* Can the engine read the numbers, and add them up? */
 static bool
 can_sum(const Input *input, const Summed *summed, WcAggregateKind *kind)
@@ -271,7 +264,7 @@ add_groups(Node *node, void *context)
 			groups->columns = list_append_unique_int(groups->columns, att);
 		return att < 0;
 	}
-	if (is_text_member(groups->wrel, groups->relid, node, &member))
+	if (wc_member_match_text(groups->wrel, groups->relid, node, &member))
 	{
 		groups->members = list_append_unique(groups->members, node);
 		return false;
@@ -295,7 +288,7 @@ match_group(Groups *groups, Node *expr)
 	if (contain_volatile_functions(expr) || add_groups(expr, groups))
 		return false;
 	if (list_length(groups->columns) + list_length(groups->members) > before && !IsA(expr, Var) &&
-		!is_text_member(groups->wrel, groups->relid, expr, &member))
+		!wc_member_match_text(groups->wrel, groups->relid, expr, &member))
 		groups->finer = true;
 	return true;
 }
@@ -370,7 +363,7 @@ pull_walker(Node *node, void *context)
 
 	if (node == NULL || list_member(pull->groups, node))
 		return false;
-	if (!IsA(node, Aggref) && !IsA(node, Var) && !IsA(node, PlaceHolderVar) && !is_text_member(pull->wrel, pull->relid, node, &member))
+	if (!IsA(node, Aggref) && !IsA(node, Var) && !IsA(node, PlaceHolderVar) && !wc_member_match_text(pull->wrel, pull->relid, node, &member))
 		return expression_tree_walker(node, pull_walker, context);
 	pull->found = lappend(pull->found, node);
 	return false;
@@ -599,15 +592,14 @@ needs_walker(Node *node, void *context)
 
 	if (node == NULL || list_member(needs->target->exprs, node))
 		return false;
-	if (!IsA(node, Var) && !IsA(node, PlaceHolderVar) && !is_text_member(needs->wrel, needs->relid, node, &member))
+	if (!IsA(node, Var) && !IsA(node, PlaceHolderVar) && !wc_member_match_text(needs->wrel, needs->relid, node, &member))
 		return expression_tree_walker(node, needs_walker, context);
 	add_column_to_pathtarget(needs->target, (Expr *) node, 0);
 	return false;
 }
 
-/* The columns of `from` by which the query groups, and the columns and members that the expressions above need. */
-static PathTarget *
-make_input_target(PlannerInfo *root, const WcRelation *wrel, Index relid, const PathTarget *from, List *above)
+PathTarget *
+wc_aggregate_input_target(PlannerInfo *root, const WcRelation *wrel, Index relid, const PathTarget *from, List *above)
 {
 	Needs		needs = {.wrel = wrel,.relid = relid,.target = create_empty_pathtarget()};
 	ListCell   *lc;
@@ -633,7 +625,7 @@ wc_aggregate_distinct_path(PlannerInfo *root, const RelOptInfo *rel, RelOptInfo 
 
 	if (wrel == NULL || rows == NULL || !may_group(root, rel, wrel))
 		return NULL;
-	target = above == NIL ? top->pathtarget : make_input_target(root, wrel, rel->relid, top->pathtarget, above);
+	target = above == NIL ? top->pathtarget : wc_aggregate_input_target(root, wrel, rel->relid, top->pathtarget, above);
 	if (!match_target(wrel, rel->relid, target, &groups))
 		return NULL;
 	return (Path *) make_grouped_path(root, output_rel, target, rows, count_groups(root, &groups, target, rel), false);
@@ -645,27 +637,6 @@ ForeignPath *
 wc_aggregate_rows(ForeignPath *path)
 {
 	return IS_UPPER_REL(path->path.parent) ? linitial(path->fdw_private) : path;
-}
-
-/* The table's columns in their places, so that an expression finds them there. */
-static List *
-all_columns(PlannerInfo *root, Index relid)
-{
-	Relation	rel = table_open(planner_rt_fetch(relid, root)->relid, NoLock);
-	TupleDesc	tupdesc = RelationGetDescr(rel);
-	List	   *tlist = NIL;
-
-	for (int i = 0; i < tupdesc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(tupdesc, i);
-		Expr	   *expr = att->attisdropped ?
-		(Expr *) makeNullConst(INT4OID, -1, InvalidOid) :
-		(Expr *) makeVar(relid, att->attnum, att->atttypid, att->atttypmod, att->attcollation, 0);
-
-		tlist = lappend(tlist, makeTargetEntry(expr, (AttrNumber) (i + 1), pstrdup(NameStr(att->attname)), false));
-	}
-	table_close(rel, NoLock);
-	return tlist;
 }
 
 /* The scan reads the member. */
@@ -692,17 +663,11 @@ want_member(WcScanPlan *plan, const WcMember *member)
 	map->keys = list_append_unique(map->keys, key);
 }
 
-static List *
-add_entry(List *scan_tlist, Expr *expr)
-{
-	return lappend(scan_tlist, makeTargetEntry(expr, (AttrNumber) (list_length(scan_tlist) + 1), NULL, false));
-}
-
 List *
 wc_aggregate_plan(PlannerInfo *root, const ForeignPath *path, const WcRelation *wrel, List *tlist, WcScanPlan *plan)
 {
 	Index		relid = ((ForeignPath *) linitial(path->fdw_private))->path.parent->relid;
-	List	   *scan_tlist = all_columns(root, relid);
+	List	   *scan_tlist = wc_plan_all_columns(root, relid);
 	Groups		groups = {.wrel = wrel,.relid = relid};
 	ListCell   *lc;
 
@@ -729,7 +694,7 @@ wc_aggregate_plan(PlannerInfo *root, const ForeignPath *path, const WcRelation *
 			want_member(plan, &aggregate.member);
 		else if (aggregate.att >= 0)
 			plan->attrs = bms_add_member(plan->attrs, aggregate.att);
-		scan_tlist = add_entry(scan_tlist, expr);
+		scan_tlist = wc_plan_add_column(scan_tlist, expr);
 	}
 	plan->groups = groups.columns;
 	foreach(lc, groups.columns)
@@ -738,10 +703,10 @@ wc_aggregate_plan(PlannerInfo *root, const ForeignPath *path, const WcRelation *
 	{
 		WcMember	member;
 
-		(void) is_text_member(wrel, relid, lfirst(lc), &member);
+		(void) wc_member_match_text(wrel, relid, lfirst(lc), &member);
 		want_member(plan, &member);
 		plan->groups = lappend_int(plan->groups, list_length(scan_tlist));
-		scan_tlist = add_entry(scan_tlist, lfirst(lc));
+		scan_tlist = wc_plan_add_column(scan_tlist, lfirst(lc));
 	}
 	return scan_tlist;
 }

@@ -140,33 +140,6 @@ make_first_rows(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel
 	return (Path *) path;
 }
 
-/* Adds GROUP BY, or aggregates, over the first rows. */
-static void
-add_grouped(PlannerInfo *root, RelOptInfo *output_rel, Path *first, const GroupPathExtraData *extra)
-{
-	List	   *clause = wc_group_clause(root);
-	bool		grouped = root->parse->groupClause != NIL;	/* clause may be empty nevertheless */
-	AggStrategy strategy = grouped ? AGG_SORTED : AGG_PLAIN;
-	AggClauseCosts costs;
-	double		ngroups = 1;
-
-	if (grouped)
-		ngroups = estimate_num_groups(root, get_sortgrouplist_exprs(clause, root->processed_tlist), first->rows, NULL, NULL);
-	if (!pathkeys_contained_in(root->group_pathkeys, first->pathkeys))
-	{
-		if (grouped && (extra->flags & GROUPING_CAN_USE_HASH) != 0)
-			strategy = AGG_HASHED;
-		else if (!grouped || (extra->flags & GROUPING_CAN_USE_SORT) != 0)
-			first = (Path *) create_sort_path(root, output_rel, first, root->group_pathkeys, -1);
-		else
-			return;
-	}
-	MemSet(&costs, 0, sizeof(costs));
-	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
-	add_path(output_rel, (Path *) create_agg_path(root, output_rel, first, output_rel->reltarget, strategy, AGGSPLIT_SIMPLE,
-												  clause, (List *) extra->havingQual, &costs, ngroups));
-}
-
 /* Adds DISTINCT, or DISTINCT ON, over the first rows. */
 static void
 add_unique(PlannerInfo *root, RelOptInfo *output_rel, Path *first, bool ordered)
@@ -305,7 +278,7 @@ add_group_paths(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel
 		else if (scan != NULL && root->hasNonPartialAggs)
 			first = wc_aggregate_distinct_path(root, rel, output_rel, top, above);
 		if (first != NULL)
-			add_grouped(root, output_rel, first, extra);
+			wc_plan_add_grouping(root, output_rel, first, extra);
 	}
 }
 

@@ -9,14 +9,22 @@
 
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/planner.h"
+#include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+#include "client/settings.h"
 #include "compat.h"
+#include "fdw/fdw.h"
+#include "fdw/plan/aggregate.h"
 #include "fdw/plan/mapkeys.h"
+#include "fdw/plan/relplan.h"
 #include "fdw/relation/hstore.h"
 
 typedef struct Search
@@ -133,7 +141,7 @@ is_map(const WcRelColumn *column)
 
 /* May a map of rel be read in part?  Rows that are written or locked are needed whole. */
 static bool
-may_search(PlannerInfo *root, const WcRelation *wrel)
+may_search(const PlannerInfo *root, const WcRelation *wrel)
 {
 	return wrel->has_map && root->parse->commandType == CMD_SELECT && root->rowMarks == NIL;
 }
@@ -223,4 +231,146 @@ wc_map_keys_members(const List *maps, const Datum *values, const bool *nulls)
 		members = lappend(members, wanted);
 	}
 	return members;
+}
+
+/* --- places in the scan's tuple ------------------------------------------------------ */
+
+typedef struct Uses
+{
+	const WcRelation *wrel;
+	Index		relid;
+	List	   *members;		/* expressions */
+	Bitmapset  *whole;			/* columns, bit attnum - 1 */
+	bool		others;			/* the whole row, or system columns */
+} Uses;
+
+static bool
+uses_walker(Node *node, void *context)
+{
+	Uses	   *uses = context;
+	const Var  *var = (const Var *) node;
+	WcMember	member;
+
+	if (node == NULL)
+		return false;
+	if (wc_member_match_text(uses->wrel, uses->relid, node, &member))
+	{
+		uses->members = list_append_unique(uses->members, node);
+		return false;
+	}
+	if (!IsA(node, Var))
+		return expression_tree_walker(node, uses_walker, context);
+	if (var->varno != (int) uses->relid || var->varlevelsup != 0)
+		return false;
+	if (var->varattno > 0)
+		uses->whole = bms_add_member(uses->whole, var->varattno - 1);
+	uses->others |= var->varattno <= 0;
+	return false;
+}
+
+/* The members, of maps that the expressions do not use otherwise; sets *maps to the maps, bit attnum - 1. */
+static List *
+members_alone(const WcRelation *wrel, Index relid, List *exprs, List *clauses, Bitmapset **maps)
+{
+	Uses		uses = {.wrel = wrel,.relid = relid};
+	List	   *alone = NIL;
+	ListCell   *lc;
+
+	*maps = NULL;
+	(void) uses_walker((Node *) exprs, &uses);
+	(void) uses_walker((Node *) clauses, &uses);
+	foreach(lc, uses.members)
+	{
+		WcMember	member;
+
+		(void) wc_member_match_text(wrel, relid, lfirst(lc), &member);
+		if (uses.others || bms_is_member(member.att, uses.whole))
+			continue;
+		alone = lappend(alone, lfirst(lc));
+		*maps = bms_add_member(*maps, member.att);
+	}
+	return alone;
+}
+
+static bool
+may_place(const PlannerInfo *root, const WcRelation *wrel)
+{
+	return wc_enable_pushdown && may_search(root, wrel) && wrel->layout == WC_LAYOUT_ROW && root->parse->rowMarks == NIL &&
+		!root->parse->hasTargetSRFs;
+}
+
+List *
+wc_map_keys_place(PlannerInfo *root, RelOptInfo *rel, const WcRelation *wrel, List *exprs, const WcQuals *quals, WcScanPlan *plan)
+{
+	List	   *scan_tlist;
+	List	   *members;
+	Bitmapset  *maps;
+	ListCell   *lc;
+
+	/* rows that are fetched for several outer rows, and those behind a gate, have the table's columns only */
+	if (plan->lookahead >= 0 || plan->nbarriers > 0 || plan->ndecided_barriers > 0 || !may_place(root, wrel))
+		return NIL;
+	members = members_alone(wrel, rel->relid, exprs, extract_actual_clauses(quals->local, false), &maps);
+	if (members == NIL || list_length(members) > WC_MAP_KEYS_MAX)
+		return NIL;
+	scan_tlist = wc_plan_all_columns(root, rel->relid);
+	foreach(lc, members)
+		scan_tlist = wc_plan_add_column(scan_tlist, lfirst(lc));
+	plan->attrs = bms_del_members(plan->attrs, maps);
+	return scan_tlist;
+}
+
+/* --- below an Agg node ----------------------------------------------------------------- */
+
+bool
+wc_map_keys_is_path(const ForeignPath *path)
+{
+	return IS_UPPER_REL(path->path.parent) && list_length(path->fdw_private) == 1;
+}
+
+/*
+ * A path of rows with members in their places.  Without it the scan below an Agg node returns the table's columns, since
+ * PostgreSQL takes arguments of aggregates apart.  To make the map and to look into it costs about as much as an operator.
+ */
+static Path *
+make_path(PlannerInfo *root, RelOptInfo *output_rel, PathTarget *target, ForeignPath *rows, int nmembers)
+{
+	Cost		saved = rows->path.rows * nmembers * cpu_operator_cost;
+	Cost		total = Max(rows->path.total_cost - saved, rows->path.startup_cost);
+
+	return (Path *) wc_make_foreign_upper_path(root, output_rel, target, rows->path.rows, rows->path.startup_cost, total,
+											   rows->path.pathkeys, list_make1(rows));
+}
+
+void
+widecolGetForeignMemberPaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel, RelOptInfo *output_rel,
+							 void *extra)
+{
+	const GroupPathExtraData *group = extra;
+	const WcRelation *wrel;
+	List	   *above;
+	ListCell   *lc;
+
+	if (stage != UPPERREL_GROUP_AGG)
+		return;
+	wrel = wc_plan_relation(input_rel);
+	if (wrel == NULL || !may_place(root, wrel) || root->parse->groupingSets != NIL || root->hasPseudoConstantQuals ||
+		!bms_is_empty(input_rel->lateral_relids) || wc_plan_is_point(input_rel))
+		return;
+	above = lappend(list_copy(output_rel->reltarget->exprs), group->havingQual);
+	foreach(lc, input_rel->pathlist)
+	{
+		ForeignPath *rows = wc_plan_own_path(lfirst(lc), input_rel);
+		PathTarget *target;
+		List	   *members;
+		Bitmapset  *maps;
+
+		if (rows == NULL)
+			continue;
+		target = wc_aggregate_input_target(root, wrel, input_rel->relid, ((Path *) lfirst(lc))->pathtarget, above);
+		members = members_alone(wrel, input_rel->relid, target->exprs,
+								extract_actual_clauses(wc_plan_quals(input_rel)->local, false), &maps);
+		if (members != NIL)
+			wc_plan_add_grouping(root, output_rel, make_path(root, output_rel, target, rows, list_length(members)), group);
+	}
 }

@@ -471,15 +471,18 @@ reads_alone(const PlannerInfo *root, const RelOptInfo *rel)
 		!has_mutable(query->havingQual) && !has_mutable((Node *) others);
 }
 
-/* Sets the plan's fields about its rows: their columns, their number, their locks. */
-static void
-plan_rows(PlannerInfo *root, RelOptInfo *rel, ForeignPath *path, const WcQuals *quals, WcScanPlan *plan)
+/* Sets the plan's fields about its rows: their columns, their number, their locks.  Returns fdw_scan_tlist. */
+static List *
+plan_rows(PlannerInfo *root, RelOptInfo *rel, ForeignPath *path, const WcQuals *quals, List *tlist, WcScanPlan *plan)
 {
 	WcRelPlan  *rel_plan = rel->fdw_private;
 	double		rows = path->path.rows;
+	List	   *scan_tlist;
 
 	plan->attrs = add_columns(plan->attrs, rel->reltarget->exprs, rel->relid, rel_plan->wrel->natts);
 	plan->attrs = add_columns(plan->attrs, extract_actual_clauses(quals->local, false), rel->relid, rel_plan->wrel->natts);
+	/* without a target list, a projection to reltarget replaces it */
+	scan_tlist = wc_map_keys_place(root, rel, rel_plan->wrel, tlist != NIL ? tlist : rel->reltarget->exprs, quals, plan);
 	plan->untouched = wc_untouched_maps(root, rel, rel_plan->wrel);
 	plan->map_keys = wc_map_keys_find(root, rel, rel_plan->wrel, bms_union(plan->attrs, plan->recheck_attrs));
 	wc_limit_plan(root, path, plan);
@@ -496,6 +499,7 @@ plan_rows(PlannerInfo *root, RelOptInfo *rel, ForeignPath *path, const WcQuals *
 	plan->lock_mode = lock_mode(root, rel, rel_plan->wrel);
 	plan->alone = reads_alone(root, rel);
 	plan->warning = wc_warning_plan(rel, rel_plan->wrel, quals, &rel_plan->size, rows);
+	return scan_tlist;
 }
 
 /* Sets the plan's fields about groups of the rows of a relation's path; returns fdw_scan_tlist. */
@@ -574,7 +578,7 @@ widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid
 	WcRelPlan  *rel_plan = rel->fdw_private;
 	WcScanPlan	plan = {0};
 	WcQuals		quals;
-	List	   *scan_tlist = NIL;
+	List	   *scan_tlist;
 	List	   *recheck;
 
 	if (path != best_path)
@@ -600,8 +604,8 @@ widecolGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid
 		plan.merged = lsecond_int(path->fdw_private) != 0;
 	}
 	plan.recheck_attrs = add_columns(NULL, recheck, rel->relid, rel_plan->wrel->natts);
-	if (path == best_path)
-		plan_rows(root, rel, path, &quals, &plan);
+	if (path == best_path || wc_map_keys_is_path(best_path))
+		scan_tlist = plan_rows(root, rel, path, &quals, tlist, &plan);
 	else
 		scan_tlist = plan_groups(root, rel, path, best_path, &quals, tlist, &plan);
 

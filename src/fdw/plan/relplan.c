@@ -6,9 +6,17 @@
 #include "access/table.h"
 #include "catalog/pg_type.h"
 #include "foreign/fdwapi.h"
+#include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/prep.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
 #include "utils/rel.h"
+#include "utils/selfuncs.h"
 
+#include "compat.h"
 #include "fdw/fdw.h"
 #include "fdw/plan/relplan.h"
 #include "fdw/relation/systemcolumn.h"
@@ -121,4 +129,56 @@ wc_plan_decides_rows(const RelOptInfo *rel)
 	const WcQuals *quals = &((WcRelPlan *) rel->fdw_private)->quals;
 
 	return quals->local == NIL && !quals->mixed_types;
+}
+
+List *
+wc_plan_all_columns(PlannerInfo *root, Index relid)
+{
+	Relation	rel = table_open(planner_rt_fetch(relid, root)->relid, NoLock);
+	TupleDesc	tupdesc = RelationGetDescr(rel);
+	List	   *tlist = NIL;
+
+	for (int i = 0; i < tupdesc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(tupdesc, i);
+		Expr	   *expr = att->attisdropped ?
+		(Expr *) makeNullConst(INT4OID, -1, InvalidOid) :
+		(Expr *) makeVar(relid, att->attnum, att->atttypid, att->atttypmod, att->attcollation, 0);
+
+		tlist = lappend(tlist, makeTargetEntry(expr, (AttrNumber) (i + 1), pstrdup(NameStr(att->attname)), false));
+	}
+	table_close(rel, NoLock);
+	return tlist;
+}
+
+List *
+wc_plan_add_column(List *scan_tlist, Expr *expr)
+{
+	return lappend(scan_tlist, makeTargetEntry(expr, (AttrNumber) (list_length(scan_tlist) + 1), NULL, false));
+}
+
+void
+wc_plan_add_grouping(PlannerInfo *root, RelOptInfo *output_rel, Path *rows, const GroupPathExtraData *extra)
+{
+	List	   *clause = wc_group_clause(root);
+	bool		grouped = root->parse->groupClause != NIL;	/* clause may be empty nevertheless */
+	AggStrategy strategy = grouped ? AGG_SORTED : AGG_PLAIN;
+	AggClauseCosts costs;
+	double		ngroups = 1;
+
+	if (grouped)
+		ngroups = estimate_num_groups(root, get_sortgrouplist_exprs(clause, root->processed_tlist), rows->rows, NULL, NULL);
+	if (!pathkeys_contained_in(root->group_pathkeys, rows->pathkeys))
+	{
+		if (grouped && (extra->flags & GROUPING_CAN_USE_HASH) != 0)
+			strategy = AGG_HASHED;
+		else if (!grouped || (extra->flags & GROUPING_CAN_USE_SORT) != 0)
+			rows = (Path *) create_sort_path(root, output_rel, rows, root->group_pathkeys, -1);
+		else
+			return;
+	}
+	MemSet(&costs, 0, sizeof(costs));
+	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
+	add_path(output_rel, (Path *) create_agg_path(root, output_rel, rows, output_rel->reltarget, strategy, AGGSPLIT_SIMPLE,
+												  clause, (List *) extra->havingQual, &costs, ngroups));
 }

@@ -39,4 +39,11 @@ extern const WcQuals *wc_plan_quals(const RelOptInfo *rel);
 /* For such a relation: is every range one row? */
 extern bool wc_plan_is_point(const RelOptInfo *rel);
 
+/* For fdw_scan_tlist: the table's columns in their places, so that expressions find them there; and one more column. */
+extern List *wc_plan_all_columns(PlannerInfo *root, Index relid);
+extern List *wc_plan_add_column(List *scan_tlist, Expr *expr);
+
+/* Adds a path of the query's GROUP BY and aggregates, which PostgreSQL computes from the rows of this path. */
+extern void wc_plan_add_grouping(PlannerInfo *root, RelOptInfo *output_rel, Path *rows, const GroupPathExtraData *extra);
+
 #endif

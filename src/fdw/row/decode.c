@@ -116,6 +116,26 @@ stays(const WcReaderTarget *target, const WcCell *cell, Datum *value)
 	return true;
 }
 
+static bool
+decode_member(WcReader *reader, const WcReaderTarget *target, const WcCell *cell, Datum *value)
+{
+	WcCell		named = *cell;
+
+	named.family = target->column->family;
+	named.qualifier = target->member;
+	return wc_map_member(target->column, &named, &reader->where, value);
+}
+
+static inline bool
+decode_value(WcReader *reader, WcReaderTarget *target, const WcCell *cell, Datum *value)
+{
+	if (reader->stay && stays(target, cell, value))
+		return true;
+	if (target->member.data != NULL)
+		return decode_member(reader, target, cell, value);
+	return wc_codec_try_decode(target->codec, cell->value, &reader->where, value);
+}
+
 static inline void
 store_cell(WcReader *reader, Stage stage, WcReaderTarget *target, const WcCell *cell, Datum *values, bool *isnull)
 {
@@ -131,10 +151,9 @@ store_cell(WcReader *reader, Stage stage, WcReaderTarget *target, const WcCell *
 		/* the newest version comes first */
 		if (!isnull[target->att] || target->undecodable == reader->rows)
 			continue;
-		if (target->codec != NULL)
+		if (target->codec != NULL || target->member.data != NULL)
 		{
-			if (!(reader->stay && stays(target, cell, &values[target->att])) &&
-				!wc_codec_try_decode(target->codec, cell->value, &reader->where, &values[target->att]))
+			if (!decode_value(reader, target, cell, &values[target->att]))
 			{
 				target->undecodable = reader->rows;
 				continue;
@@ -284,12 +303,11 @@ next_stored_row(WcReader *reader, WcClientScan *scan, WcSlice *row)
 static void
 decode_row(WcReader *reader, WcClientScan *scan, bool stay, Datum *values, bool *isnull)
 {
-	WcRelation *wrel = reader->wrel;
 	Bitmapset  *keys;
 	WcCell		cell;
 	uint32_t	colno;
 
-	memset(isnull, true, wrel->natts * sizeof(bool));
+	memset(isnull, true, reader->nvalues * sizeof(bool));
 	reader->rows++;
 	reader->stay = false;
 	keys = wc_client_row_undecided(scan) ? reader->filter_keys : reader->keys;
@@ -299,7 +317,7 @@ decode_row(WcReader *reader, WcClientScan *scan, bool stay, Datum *values, bool 
 		return;
 	}
 	if (keys != NULL)
-		wc_relation_decode_key(wrel, &reader->where, keys, values, isnull);
+		wc_relation_decode_key(reader->wrel, &reader->where, keys, values, isnull);
 	reader->stay = stay && wc_client_cells_stay(scan);
 	while (wc_client_next_cell(scan, &cell, &colno))
 		take_cell(reader, STAGE_ALL, &cell, colno, values, isnull);

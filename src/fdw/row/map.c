@@ -232,6 +232,18 @@ wc_map_add(WcMap *map, const WcCell *cell, const WcCodecWhere *where)
 		appendBinaryStringInfo(&map->last, (const char *) cell->qualifier.data, (int) cell->qualifier.len);
 }
 
+bool
+wc_map_member(const WcRelColumn *column, const WcCell *cell, const WcCodecWhere *where, Datum *value)
+{
+	WcMap		map = {.column = column,.converts = !wc_bytes_are_same()};
+	WcSlice		text;
+
+	if (!to_text(&map, cell, where, "value", cell->value, &text))
+		return false;
+	*value = PointerGetDatum(cstring_to_text_with_len((const char *) text.data, (int) text.len));
+	return true;
+}
+
 static void
 start_row(WcMap *map)
 {

@@ -25,6 +25,9 @@ extern void wc_map_leave_out(WcMap *map);
  */
 extern void wc_map_add(WcMap *map, const WcCell *cell, const WcCodecWhere *where);
 
+/* Sets *value to the text of a member of such a map, palloc'd; false: the value is no text, and where->lenient. */
+extern bool wc_map_member(const WcRelColumn *column, const WcCell *cell, const WcCodecWhere *where, Datum *value);
+
 /* Removes the cells added since the last wc_map_finish. */
 extern void wc_map_reset(WcMap *map);
 

@@ -129,6 +129,22 @@ add_target(WcReader *reader, WcRelColumn *column, const List *members)
 }
 
 static void
+add_placed(WcReader *reader, const WcPlacedMember *placed)
+{
+	const WcRelColumn *map = &reader->wrel->columns[placed->member.att];
+	int			colno = find_column(reader, WC_COLUMN_EXACT, map->family, placed->member.qualifier);
+	WcReaderTarget *target = reader->room++;
+
+	target->column = map;
+	target->att = placed->place;
+	target->member = placed->member.qualifier;
+	target->stays = wc_bytes_are_same() ? WC_BYTES_IF_TEXT : WC_BYTES_NO;
+	target->next = reader->targets[colno];
+	reader->targets[colno] = target;
+	reader->want_value = true;
+}
+
+static void
 add_filter_member(WcReader *reader, const WcMember *member)
 {
 	const WcRelColumn *map = &reader->wrel->columns[member->att];
@@ -190,16 +206,17 @@ add_hidden(WcReader *reader, const Bitmapset *attrs, const Bitmapset *filtered, 
 
 WcReader *
 wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const Bitmapset *filtered, const List *members,
-				 const List *filter_members)
+				 const List *placed, const List *filter_members)
 {
 	WcReader   *reader = palloc0(sizeof(WcReader));
-	int			nwanted = bms_num_members(attrs) + bms_num_members(filtered) + list_length(filter_members);
+	int			nwanted = bms_num_members(attrs) + bms_num_members(filtered) + list_length(placed) + list_length(filter_members);
 	int			att = -1;
 	ListCell   *lc;
 
 	foreach(lc, members)
 		nwanted += ((WcWantedMembers *) lfirst(lc))->nqualifiers;
 	reader->wrel = wrel;
+	reader->nvalues = wrel->natts + list_length(placed);
 	reader->where.table = wrel->relname;
 	reader->max_versions = 1;
 	reader->check_types = wrel->constant_parts > 0;
@@ -243,6 +260,8 @@ wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const Bitmapset *filt
 				break;
 		}
 	}
+	foreach(lc, placed)
+		add_placed(reader, lfirst(lc));
 	add_hidden(reader, attrs, filtered, filter_members);
 	return reader;
 }

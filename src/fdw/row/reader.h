@@ -10,19 +10,27 @@
 #include "postgres.h"
 
 #include "client/client.h"
+#include "fdw/condition/member.h"
 #include "fdw/relation/relation.h"
 
 typedef struct WcReader WcReader;
 
+/* A member of a map that has a place of its own among the values, behind the columns. */
+typedef struct WcPlacedMember
+{
+	int			place;			/* natts or greater */
+	WcMember	member;
+} WcPlacedMember;
+
 /*
  * attrs: wanted columns, bit attnum - 1 (NULL: none); filtered: columns that the Scan's filter uses.
  * Columns that are only in `filtered` are set in rows that the filter has not decided, and NULL in other rows.
- * members: List of WcWantedMembers * (fdw/plan/mapkeys.h); filter_members: members of maps that the filter uses
- * (fdw/condition/member.h).  The reader and its memory are in CurrentMemoryContext; all arguments must live as
+ * members: List of WcWantedMembers * (fdw/plan/mapkeys.h); placed: List of WcPlacedMember *, whose places follow one another from natts;
+ * filter_members: members of maps that the filter uses (fdw/condition/member.h).  The reader and its memory are in CurrentMemoryContext; all arguments must live as
  * long.
  */
 extern WcReader *wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const Bitmapset *filtered,
-								  const List *members, const List *filter_members);
+								  const List *members, const List *placed, const List *filter_members);
 
 /* From now on, a cell that does not decode becomes NULL, or is left out of a map, with a WARNING
  * (widecol.on_undecodable); in columns that a gate uses it is still an error. */
@@ -53,7 +61,7 @@ extern void wc_reader_check_types(WcReader *reader, bool check);
 
 /*
  * Reads the next row of a scan that wc_reader_describe described; false at the end.  Sets all natts elements of
- * values and isnull, columns that are not wanted to NULL; values are palloc'd in CurrentMemoryContext.  Error 22P03
+ * values and isnull, columns that are not wanted to NULL, and the places of members; values are palloc'd in CurrentMemoryContext.  Error 22P03
  * for cells that do not decode.
  */
 extern bool wc_reader_next(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull);

@@ -28,9 +28,10 @@ typedef struct WcReaderVersions
 typedef struct WcReaderTarget
 {
 	const WcRelColumn *column;
-	int			att;			/* attnum - 1 */
+	int			att;			/* attnum - 1, or the place of a member */
 	WcCodec    *codec;			/* VALUE, original of a hashed KEY */
-	WcBytesAreValue stays;		/* VALUE: may short values stay in the block? */
+	WcSlice		member;			/* the qualifier of a placed member; data NULL: none */
+	WcBytesAreValue stays;		/* VALUE, member: may short values stay in the block? */
 	WcMap	   *map;			/* MAP, PREFIX_MAP */
 	WcReaderVersions *versions;	/* VERSIONS */
 	uint64		undecodable;	/* number of the last row whose newest version did not decode */
@@ -40,6 +41,7 @@ typedef struct WcReaderTarget
 struct WcReader
 {
 	WcRelation *wrel;
+	int			nvalues;		/* natts and placed members */
 	Bitmapset  *keys;			/* wanted columns that come from the row key */
 	Bitmapset  *filter_keys;	/* these, and columns that the filter or the gate uses */
 	WcCodecWhere where;

@@ -54,7 +54,7 @@ wc_rowid_decode(const WcRelation *wrel, WcSlice bytes, WcRowId *id)
 WcReader *
 wc_rowid_reader(WcRelation *wrel)
 {
-	return wc_reader_create(wrel, bms_add_range(NULL, 0, Max(wrel->natts - 1, 0)), NULL, NIL, NIL);
+	return wc_reader_create(wrel, bms_add_range(NULL, 0, Max(wrel->natts - 1, 0)), NULL, NIL, NIL, NIL);
 }
 
 bool

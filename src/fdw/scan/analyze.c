@@ -324,7 +324,7 @@ acquire_sample_rows(Relation relation, int elevel, HeapTuple *rows, int targrows
 	if (targrows <= 0)
 		return 0;
 	sample.wrel = wc_relation_open(relation);
-	sample.reader = wc_reader_create(sample.wrel, natts > 0 ? bms_add_range(NULL, 0, natts - 1) : NULL, NULL, NIL, NIL);
+	sample.reader = wc_reader_create(sample.wrel, natts > 0 ? bms_add_range(NULL, 0, natts - 1) : NULL, NULL, NIL, NIL, NIL);
 	sample.values = palloc0(sizeof(Datum) * natts);
 	sample.isnull = palloc0(sizeof(bool) * natts);
 	sample.row_context = AllocSetContextCreate(CurrentMemoryContext, "widecol sample row", ALLOCSET_DEFAULT_SIZES);

@@ -19,6 +19,7 @@
 #include "fdw/scan/grouped.h"
 #include "fdw/row/reader.h"
 #include "fdw/scan/scan.h"
+#include "fdw/scan/scanstate.h"
 
 /* Adds the plan nodes above target to *ancestors, nearest first; false: not below plan. */
 static bool
@@ -266,8 +267,9 @@ explain_buffers(ForeignScanState *node, ExplainState *es)
 
 /* Members of maps whose names are known only at run time are shown as the query's expressions. */
 static List *
-columns_read(const WcExplained *shown)
+columns_read(const WcExplained *shown, const ForeignScan *fscan)
 {
+	List	   *placed = shown->plan->grouped ? NIL : wc_scan_placed_members(fscan, shown->wrel);
 	List	   *names = NIL;
 	List	   *known = NIL;
 	int			n = 0;
@@ -300,7 +302,7 @@ columns_read(const WcExplained *shown)
 		}
 		known = list_concat(known, wc_map_keys_members(list_make1(&constant), values, nulls));
 	}
-	return list_concat(wc_reader_column_names(wc_reader_create(shown->wrel, shown->plan->attrs, NULL, known, NIL)), names);
+	return list_concat(wc_reader_column_names(wc_reader_create(shown->wrel, shown->plan->attrs, NULL, known, placed, NIL)), names);
 }
 
 void
@@ -335,7 +337,7 @@ widecolExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	explain_distinct(&shown, fscan, es);
 
 	/* a direct modification reads rows only if that turns out to be necessary */
-	columns = fscan->operation == CMD_SELECT ? columns_read(&shown) : NIL;
+	columns = fscan->operation == CMD_SELECT ? columns_read(&shown, fscan) : NIL;
 	if (columns != NIL)
 		ExplainPropertyList("Columns", columns, es);
 	if (plan.row_limit > 0)

@@ -547,7 +547,7 @@ widecolReScanForeignScan(ForeignScanState *node)
 	else if (state->started && !state->keeps_none && state->lookahead == NULL && state->lock == NULL &&
 			 state->mark == NULL)
 		state->kept = wc_keptrows_create(node->ss.ps.state->es_query_cxt,
-										 node->ss.ss_ScanTupleSlot->tts_tupleDescriptor, state->plan.attrs);
+										 node->ss.ss_ScanTupleSlot->tts_tupleDescriptor, state->kept_attrs);
 	if (bms_overlap(node->ss.ps.chgParam, state->filter_params))
 	{
 		state->filter_known = false;

@@ -95,6 +95,12 @@ wc_scan_prepare_conditions(WcScanState *state, ForeignScanState *node)
 	/* behind these are the values of filters, limits and direct modifications */
 	prepare_values(state, node, list_copy_head(plan->fdw_exprs, state->plan.nvalues));
 	prepare_filter(state, node, wc_scan_varno(plan));
+	state->kept_attrs = bms_copy(state->plan.attrs);
+	if (!state->plan.grouped && plan->fdw_scan_tlist != NIL)
+	{
+		state->placed = wc_scan_placed_members(plan, state->resources.wrel);
+		state->kept_attrs = bms_add_range(state->kept_attrs, state->resources.wrel->natts, list_length(plan->fdw_scan_tlist) - 1);
+	}
 	if (state->plan.distinct_parts > 0)
 		state->distinct_keys = encode_keys(state->resources.wrel, &state->resources.scratch);
 	state->nkeyvalues = list_length(wc_key_conds_exprs(state->plan.conds));
@@ -105,6 +111,24 @@ wc_scan_prepare_conditions(WcScanState *state, ForeignScanState *node)
 	(void) add_params((Node *) plan->fdw_recheck_quals, &state->params);
 	/* rows that the gate hides are not kept for rescans */
 	(void) add_params((Node *) list_copy_head(plan->scan.plan.qual, state->plan.nbarriers), &state->params);
+}
+
+List *
+wc_scan_placed_members(const ForeignScan *plan, WcRelation *wrel)
+{
+	List	   *placed = NIL;
+
+	for (int place = wrel->natts; place < list_length(plan->fdw_scan_tlist); place++)
+	{
+		WcPlacedMember *p = palloc0(sizeof(WcPlacedMember));
+		const TargetEntry *entry = list_nth_node(TargetEntry, plan->fdw_scan_tlist, place);
+
+		p->place = place;
+		if (!wc_member_match_text(wrel, plan->scan.scanrelid, (Node *) entry->expr, &p->member))
+			elog(ERROR, "the tuple of a scan of foreign table \"%s\" has an expression that is no member of a map", wrel->relname);
+		placed = lappend(placed, p);
+	}
+	return placed;
 }
 
 static void
@@ -164,6 +188,7 @@ wc_scan_prepare_reading(WcScanState *state, EState *estate, bool recheck)
 										 wc_map_keys_members(state->plan.map_keys,
 															 state->values + state->plan.map_values,
 															 state->nulls + state->plan.map_values),
+										 state->placed,
 										 state->maker != NULL ? wc_filter_members(state->maker) : NIL);
 		wc_reader_leave_untouched(state->reader, state->plan.untouched);
 		if (state->lenient)

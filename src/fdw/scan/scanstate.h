@@ -57,6 +57,8 @@ typedef struct WcScanState
 	WcMadeFilter filter;
 	bool		recheck;		/* the scan must evaluate fdw_recheck_quals */
 
+	List	   *placed;			/* WcPlacedMember *, in a scan of rows */
+	Bitmapset  *kept_attrs;		/* the columns and places that rows for rescans have */
 	WcGrouped  *grouped;		/* the scan returns groups of rows; NULL: it returns rows */
 	bool		aggregated;		/* the open scan's rows are groups */
 	WcSlice		distinct_keys;	/* of scans that want one row of each prefix */
@@ -96,6 +98,9 @@ typedef struct WcScanState
 
 /* Prepares the expressions of the conditions, when the executor starts. */
 extern void wc_scan_prepare_conditions(WcScanState *state, ForeignScanState *node);
+
+/* The members of maps that have places in the tuple of a scan of rows: List of WcPlacedMember *. */
+extern List *wc_scan_placed_members(const ForeignScan *plan, WcRelation *wrel);
 
 /* Evaluates the conditions' values and computes ranges and filter, unless they are known. */
 extern void wc_scan_find_bounds(WcScanState *state, ForeignScanState *node);
