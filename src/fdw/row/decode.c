@@ -168,7 +168,7 @@ store_cell(WcReader *reader, Stage stage, WcReaderTarget *target, const WcCell *
 static void
 add_to_maps(WcReader *reader, Stage stage, const WcCell *cell)
 {
-	for (WcReaderTarget *target = reader->maps; target != NULL; target = target->next)
+	for (WcReaderTarget *target = reader->row_maps; target != NULL; target = target->next)
 	{
 		if (in_stage(reader, stage, target->att))
 			wc_map_add(target->map, cell, &reader->where);
@@ -197,7 +197,7 @@ take_cell(WcReader *reader, Stage stage, WcCell *cell, uint32 colno, Datum *valu
 static inline void
 finish_row(WcReader *reader, Stage stage, Datum *values, bool *isnull)
 {
-	for (WcReaderTarget *target = reader->maps; target != NULL; target = target->next)
+	for (WcReaderTarget *target = reader->row_maps; target != NULL; target = target->next)
 	{
 		if (in_stage(reader, stage, target->att))
 			isnull[target->att] = !wc_map_finish(target->map, reader->stay, &values[target->att]);
@@ -303,6 +303,7 @@ next_stored_row(WcReader *reader, WcClientScan *scan, WcSlice *row)
 static void
 decode_row(WcReader *reader, WcClientScan *scan, bool stay, Datum *values, bool *isnull)
 {
+	bool		undecided = wc_client_row_undecided(scan);
 	Bitmapset  *keys;
 	WcCell		cell;
 	uint32_t	colno;
@@ -310,7 +311,8 @@ decode_row(WcReader *reader, WcClientScan *scan, bool stay, Datum *values, bool 
 	memset(isnull, true, reader->nvalues * sizeof(bool));
 	reader->rows++;
 	reader->stay = false;
-	keys = wc_client_row_undecided(scan) ? reader->filter_keys : reader->keys;
+	reader->row_maps = undecided || reader->gate != NULL ? reader->maps : reader->shown_maps;
+	keys = undecided ? reader->filter_keys : reader->keys;
 	if (reader->gate != NULL)
 	{
 		decode_behind_gate(reader, scan, keys, values, isnull);

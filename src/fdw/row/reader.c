@@ -262,6 +262,7 @@ wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const Bitmapset *filt
 	}
 	foreach(lc, placed)
 		add_placed(reader, lfirst(lc));
+	reader->shown_maps = reader->maps;
 	add_hidden(reader, attrs, filtered, filter_members);
 	return reader;
 }

@@ -54,6 +54,8 @@ struct WcReader
 	WcReaderTarget *room;		/* for the next target */
 	bool	   *member;			/* [colno]: the cell may be a member of maps */
 	WcReaderTarget *maps;		/* targets of members, and of cells that no column names */
+	WcReaderTarget *shown_maps; /* these without the first ones, which only the filter uses */
+	WcReaderTarget *row_maps;	/* maps or shown_maps: the maps that are made of the current row */
 	int			nversioned;
 	WcReaderTarget **versioned;	/* the VERSIONS targets */
 	uint32		max_versions;
