@@ -32,7 +32,10 @@ DECLARE
   heaps text[];
 BEGIN
   FOR line IN EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || query LOOP
-    IF line ~ '(Filter|Columns):' OR (line ~ 'Output:' AND line ~ '>' ) THEN RETURN NEXT regexp_replace(trim(line), '::text', '', 'g'); END IF;
+    -- PostgreSQL 17 shows values of subqueries in another way
+    IF (line ~ '(Filter|Columns):' OR (line ~ 'Output:' AND line ~ '>' )) AND line !~ 'SubPlan|InitPlan|\$0' THEN
+      RETURN NEXT regexp_replace(trim(line), '::text', '', 'g');
+    END IF;
   END LOOP;
   EXECUTE gather INTO pushed;
   PERFORM set_config('widecol.enable_pushdown', 'off', true);
