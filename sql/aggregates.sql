@@ -91,6 +91,10 @@ ANALYZE wide, wide_heap;
 SELECT aggregated('wide', 'SELECT v, count(*), sum(w), max(w) FROM _ GROUP BY v HAVING count(*) > 4 AND max(w) % 100 = 0');
 SELECT aggregated('wide', 'SELECT count(*), sum(n), max(length(v)) FROM (SELECT v, count(*) AS n FROM _ GROUP BY v) x');
 
+-- groups that cannot be sorted
+SELECT aggregated('t', 'SELECT (a % 2)::text::xid, count(*), sum(i8) FROM _ GROUP BY (a % 2)::text::xid');
+SELECT aggregated('t', 'SELECT (a % 2)::text::xid, b, count(*), sum(i8) FROM _ GROUP BY (a % 2)::text::xid, b');
+
 -- DISTINCT, FILTER, and aggregates that PostgreSQL computes
 SELECT aggregated('t', 'SELECT count(DISTINCT i) FROM _');
 SELECT aggregated('t', 'SELECT count(*) FILTER (WHERE i > 3) FROM _');

@@ -48,6 +48,9 @@ SELECT count(DISTINCT userid), max(userid) FROM d_actions;
 SELECT count(DISTINCT userid) FILTER (WHERE userid % 2 = 0) FROM d_actions;
 SELECT userid, count(DISTINCT stamp) FROM d_actions GROUP BY userid ORDER BY userid LIMIT 2;
 SELECT DISTINCT userid % 2 AS odd FROM d_actions ORDER BY odd;
+-- what cannot be sorted
+SELECT odd FROM (SELECT DISTINCT (userid % 2)::text::xid AS odd FROM d_actions) x ORDER BY odd::text;
+SELECT odd, greatest FROM (SELECT (userid % 2)::text::xid AS odd, max(userid) AS greatest FROM d_actions GROUP BY odd) x ORDER BY odd::text;
 -- groups of one value, and of no row
 SELECT userid, count(DISTINCT userid), max(userid) FROM d_actions WHERE userid = 3 GROUP BY userid;
 SELECT userid, count(DISTINCT userid), max(userid) FROM d_actions WHERE userid = 6 GROUP BY userid;

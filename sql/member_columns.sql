@@ -87,6 +87,7 @@ SELECT checked('SELECT m ->> ''a'', array_agg(m ->> ''n'' ORDER BY k), count(*) 
 SELECT checked('SELECT k, string_agg(m ->> ''a'', '''') FROM t GROUP BY k ORDER BY k', false);
 SELECT checked('SELECT k / 10, count(DISTINCT m ->> ''a''), string_agg(own, '''' ORDER BY k) FROM t GROUP BY k / 10 HAVING max(length(m ->> ''é'')) > 3');
 SELECT checked('SELECT upper(m ->> ''a''), string_agg(h -> ''b'', '''' ORDER BY k), sum(v * (m ->> ''n'')::int) FROM t WHERE m ->> ''n'' ~ ''1'' GROUP BY upper(m ->> ''a'')');
+SELECT checked('SELECT (m ->> ''n'')::xid, sum(length(m ->> ''a'')) FROM t GROUP BY (m ->> ''n'')::xid');
 SELECT checked('SELECT string_agg(m ->> ''a'', '''' ORDER BY k), count(m) FROM t');
 SELECT checked('SELECT v, (m ->> ''a''), string_agg(own, '''' ORDER BY k) FROM t GROUP BY GROUPING SETS ((v), (m ->> ''a''))');
 SELECT checked('SELECT string_agg(m ->> ''a'', '''' ORDER BY k) FROM t WHERE k = 3');

@@ -451,32 +451,6 @@ add_shared_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_re
 	}
 }
 
-/* Adds the path that combines and finishes the groups. */
-static void
-add_finished_path(PlannerInfo *root, RelOptInfo *output_rel, Path *grouped, const GroupPathExtraData *extra,
-				  double ngroups)
-{
-	List	   *clause = wc_group_clause(root);
-	bool		has_groups = root->parse->groupClause != NIL;	/* clause may be empty nevertheless */
-	AggStrategy strategy = AGG_PLAIN;
-	AggClauseCosts costs;
-
-	if (has_groups && !pathkeys_contained_in(root->group_pathkeys, grouped->pathkeys))
-	{
-		if ((extra->flags & GROUPING_CAN_USE_HASH) != 0)
-			strategy = AGG_HASHED;
-		else
-			grouped = (Path *) create_sort_path(root, output_rel, grouped, root->group_pathkeys, -1);
-	}
-	if (has_groups && strategy == AGG_PLAIN)
-		strategy = AGG_SORTED;
-	MemSet(&costs, 0, sizeof(costs));
-	get_agg_clause_costs(root, AGGSPLIT_FINAL_DESERIAL, &costs);
-	add_path(output_rel, (Path *) create_agg_path(root, output_rel, grouped, output_rel->reltarget, strategy,
-												  AGGSPLIT_FINAL_DESERIAL, clause, (List *) extra->havingQual,
-												  &costs, ngroups));
-}
-
 /* May the engine make groups of the relation's rows at all? */
 static bool
 may_group(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel)
@@ -570,7 +544,7 @@ widecolGetForeignGroupPaths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 		if (partial)
 			add_path(output_rel, grouped);
 		else
-			add_finished_path(root, output_rel, grouped, group, count_results(root, target, ngroups));
+			wc_plan_add_grouping(root, output_rel, grouped, AGGSPLIT_FINAL_DESERIAL, count_results(root, target, ngroups), group);
 	}
 	if (partial && output_rel->consider_parallel)
 		add_shared_paths(root, input_rel, output_rel, &groups, target, ngroups);

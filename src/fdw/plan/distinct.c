@@ -249,8 +249,9 @@ add_distinct_paths(PlannerInfo *root, RelOptInfo *rel, WcRelation *wrel, RelOptI
 				add_unique(root, output_rel, groups, false);
 			continue;
 		}
+		/* of columns that cannot be sorted there are no pathkeys */
 		add_unique(root, output_rel, make_first_rows(root, rel, wrel, scan, top, nparts),
-				   pathkeys_contained_in(needed, top->pathkeys));
+				   grouping_is_sortable(query->distinctClause) && pathkeys_contained_in(needed, top->pathkeys));
 		if (query->hasDistinctOn && !turned)
 			add_turned(root, rel, wrel, output_rel, scan, top, nparts);
 		turned = true;
@@ -278,7 +279,7 @@ add_group_paths(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel
 		else if (scan != NULL && root->hasNonPartialAggs)
 			first = wc_aggregate_distinct_path(root, rel, output_rel, top, above);
 		if (first != NULL)
-			wc_plan_add_grouping(root, output_rel, first, extra);
+			wc_plan_add_grouping(root, output_rel, first, AGGSPLIT_SIMPLE, 0, extra);
 	}
 }
 

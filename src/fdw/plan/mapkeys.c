@@ -371,6 +371,6 @@ widecolGetForeignMemberPaths(PlannerInfo *root, UpperRelationKind stage, RelOptI
 		members = members_alone(wrel, input_rel->relid, target->exprs,
 								extract_actual_clauses(wc_plan_quals(input_rel)->local, false), &maps);
 		if (members != NIL)
-			wc_plan_add_grouping(root, output_rel, make_path(root, output_rel, target, rows, list_length(members)), group);
+			wc_plan_add_grouping(root, output_rel, make_path(root, output_rel, target, rows, list_length(members)), AGGSPLIT_SIMPLE, 0, group);
 	}
 }

@@ -158,27 +158,29 @@ wc_plan_add_column(List *scan_tlist, Expr *expr)
 }
 
 void
-wc_plan_add_grouping(PlannerInfo *root, RelOptInfo *output_rel, Path *rows, const GroupPathExtraData *extra)
+wc_plan_add_grouping(PlannerInfo *root, RelOptInfo *output_rel, Path *rows, AggSplit split, double ngroups,
+					 const GroupPathExtraData *extra)
 {
 	List	   *clause = wc_group_clause(root);
 	bool		grouped = root->parse->groupClause != NIL;	/* clause may be empty nevertheless */
+	bool		sortable = !grouped || (extra->flags & GROUPING_CAN_USE_SORT) != 0;
 	AggStrategy strategy = grouped ? AGG_SORTED : AGG_PLAIN;
 	AggClauseCosts costs;
-	double		ngroups = 1;
 
-	if (grouped)
-		ngroups = estimate_num_groups(root, get_sortgrouplist_exprs(clause, root->processed_tlist), rows->rows, NULL, NULL);
-	if (!pathkeys_contained_in(root->group_pathkeys, rows->pathkeys))
+	/* of groups that cannot be sorted there are no pathkeys */
+	if (!sortable || !pathkeys_contained_in(root->group_pathkeys, rows->pathkeys))
 	{
 		if (grouped && (extra->flags & GROUPING_CAN_USE_HASH) != 0)
 			strategy = AGG_HASHED;
-		else if (!grouped || (extra->flags & GROUPING_CAN_USE_SORT) != 0)
+		else if (sortable)
 			rows = (Path *) create_sort_path(root, output_rel, rows, root->group_pathkeys, -1);
 		else
 			return;
 	}
+	if (ngroups == 0)
+		ngroups = grouped ? estimate_num_groups(root, get_sortgrouplist_exprs(clause, root->processed_tlist), rows->rows, NULL, NULL) : 1;
 	MemSet(&costs, 0, sizeof(costs));
-	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
-	add_path(output_rel, (Path *) create_agg_path(root, output_rel, rows, output_rel->reltarget, strategy, AGGSPLIT_SIMPLE,
-												  clause, (List *) extra->havingQual, &costs, ngroups));
+	get_agg_clause_costs(root, split, &costs);
+	add_path(output_rel, (Path *) create_agg_path(root, output_rel, rows, output_rel->reltarget, strategy, split, clause,
+												  (List *) extra->havingQual, &costs, ngroups));
 }

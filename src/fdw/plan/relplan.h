@@ -43,7 +43,11 @@ extern bool wc_plan_is_point(const RelOptInfo *rel);
 extern List *wc_plan_all_columns(PlannerInfo *root, Index relid);
 extern List *wc_plan_add_column(List *scan_tlist, Expr *expr);
 
-/* Adds a path of the query's GROUP BY and aggregates, which PostgreSQL computes from the rows of this path. */
-extern void wc_plan_add_grouping(PlannerInfo *root, RelOptInfo *output_rel, Path *rows, const GroupPathExtraData *extra);
+/*
+ * Adds a path of the query's GROUP BY and aggregates, which PostgreSQL computes from the rows of this path.  split: whether
+ * the rows have transition states.  ngroups 0: to be estimated.
+ */
+extern void wc_plan_add_grouping(PlannerInfo *root, RelOptInfo *output_rel, Path *rows, AggSplit split, double ngroups,
+								 const GroupPathExtraData *extra);
 
 #endif
