@@ -145,7 +145,7 @@ find_cast(Node *node, CastSearch *search)
 }
 
 bool
-wc_member_is_cast(const WcRelation *wrel, Index relid, Node *expr)
+wc_member_has_cast(const WcRelation *wrel, Index relid, Node *expr)
 {
 	CastSearch	search = {wrel, relid};
 

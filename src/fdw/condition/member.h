@@ -30,7 +30,7 @@ extern bool wc_member_match(const WcRelation *wrel, Index relid, Node *expr, WcM
 extern bool wc_member_match_text(const WcRelation *wrel, Index relid, Node *expr, WcMember *member);
 
 /* Does the expression cast the text of a member?  The cast fails if the text is none of the type. */
-extern bool wc_member_is_cast(const WcRelation *wrel, Index relid, Node *expr);
+extern bool wc_member_has_cast(const WcRelation *wrel, Index relid, Node *expr);
 
 /* The codec of the member's cell; in CurrentMemoryContext. */
 extern WcCodec *wc_member_codec(const WcRelation *wrel, const WcMember *member);

@@ -453,7 +453,7 @@ divide(RelOptInfo *rel, WcRelation *wrel, WcQuals *out)
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
 		if (list_member_ptr(out->exact, rinfo) && !(any && list_member_ptr(out->filtered, rinfo) &&
-													wc_member_is_cast(wrel, rel->relid, (Node *) rinfo->clause)))
+													wc_member_has_cast(wrel, rel->relid, (Node *) rinfo->clause)))
 			exact = lappend(exact, rinfo);
 		else
 			out->local = lappend(out->local, rinfo);

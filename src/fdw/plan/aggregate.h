@@ -18,11 +18,13 @@
  */
 extern Path *wc_aggregate_distinct_path(PlannerInfo *root, const RelOptInfo *rel, RelOptInfo *output_rel, Path *top, List *above);
 
-/* The columns of `from` by which the query groups, and the columns, and members of maps, that the expressions above need. */
-extern PathTarget *wc_aggregate_input_target(PlannerInfo *root, const WcRelation *wrel, Index relid, const PathTarget *from, List *above);
+/* The columns of `from` by which the query groups, and the columns, and members of maps, that the expressions above
+ * need. */
+extern PathTarget *wc_aggregate_input_target(PlannerInfo *root, const WcRelation *wrel, Index relid,
+											 const PathTarget *from, List *above);
 
-/* The path of the rows that are aggregated if the path is from widecolGetForeignGroupPaths or widecolGetForeignMemberPaths; else the
- * path itself. */
+/* The path of the rows that are aggregated if the path is from widecolGetForeignGroupPaths or
+ * widecolGetForeignMemberPaths; else the path itself. */
 extern ForeignPath *wc_aggregate_rows(ForeignPath *path);
 
 /*

@@ -25,9 +25,9 @@ typedef struct WcPlacedMember
 /*
  * attrs: wanted columns, bit attnum - 1 (NULL: none); filtered: columns that the Scan's filter uses.
  * Columns that are only in `filtered` are set in rows that the filter has not decided, and NULL in other rows.
- * members: List of WcWantedMembers * (fdw/plan/mapkeys.h); placed: List of WcPlacedMember *, whose places follow one another from natts;
- * filter_members: members of maps that the filter uses (fdw/condition/member.h).  The reader and its memory are in CurrentMemoryContext; all arguments must live as
- * long.
+ * members: List of WcWantedMembers * (fdw/plan/mapkeys.h); placed: List of WcPlacedMember *, whose places follow one
+ * another from natts; filter_members: members of maps that the filter uses (fdw/condition/member.h).  The reader and its
+ * memory are in CurrentMemoryContext; all arguments must live as long.
  */
 extern WcReader *wc_reader_create(WcRelation *wrel, const Bitmapset *attrs, const Bitmapset *filtered,
 								  const List *members, const List *placed, const List *filter_members);
@@ -60,9 +60,9 @@ extern void wc_reader_select(WcReader *reader, WcColumn *columns, uint32 ncolumn
 extern void wc_reader_check_types(WcReader *reader, bool check);
 
 /*
- * Reads the next row of a scan that wc_reader_describe described; false at the end.  Sets all natts elements of
- * values and isnull, columns that are not wanted to NULL, and the places of members; values are palloc'd in CurrentMemoryContext.  Error 22P03
- * for cells that do not decode.
+ * Reads the next row of a scan that wc_reader_describe described; false at the end.  Sets all elements of values and
+ * isnull: natts, columns that are not wanted to NULL, and the places of members.  Values are palloc'd in
+ * CurrentMemoryContext.  Error 22P03 for cells that do not decode.
  */
 extern bool wc_reader_next(WcReader *reader, WcClientScan *scan, Datum *values, bool *isnull);
 
