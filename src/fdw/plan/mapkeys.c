@@ -337,9 +337,12 @@ make_path(PlannerInfo *root, RelOptInfo *output_rel, PathTarget *target, Foreign
 {
 	Cost		saved = rows->path.rows * nmembers * cpu_operator_cost;
 	Cost		total = Max(rows->path.total_cost - saved, rows->path.startup_cost);
+	ForeignPath *path = wc_make_foreign_upper_path(root, output_rel, target, rows->path.rows, rows->path.startup_cost, total,
+												   rows->path.pathkeys, list_make1(rows));
 
-	return (Path *) wc_make_foreign_upper_path(root, output_rel, target, rows->path.rows, rows->path.startup_cost, total,
-											   rows->path.pathkeys, list_make1(rows));
+	path->path.parallel_aware = rows->path.parallel_aware;
+	path->path.parallel_workers = rows->path.parallel_workers;
+	return (Path *) path;
 }
 
 void
@@ -347,18 +350,21 @@ widecolGetForeignMemberPaths(PlannerInfo *root, UpperRelationKind stage, RelOptI
 							 void *extra)
 {
 	const GroupPathExtraData *group = extra;
+	bool		partial = stage == UPPERREL_PARTIAL_GROUP_AGG;
 	const WcRelation *wrel;
 	List	   *above;
 	ListCell   *lc;
 
-	if (stage != UPPERREL_GROUP_AGG)
+	if (stage != UPPERREL_GROUP_AGG && !(partial && output_rel->consider_parallel))
 		return;
 	wrel = wc_plan_relation(input_rel);
 	if (wrel == NULL || !may_place(root, wrel) || root->parse->groupingSets != NIL || root->hasPseudoConstantQuals ||
 		!bms_is_empty(input_rel->lateral_relids) || wc_plan_is_point(input_rel))
 		return;
-	above = lappend(list_copy(output_rel->reltarget->exprs), group->havingQual);
-	foreach(lc, input_rel->pathlist)
+	above = list_copy(output_rel->reltarget->exprs);
+	if (!partial)
+		above = lappend(above, group->havingQual);
+	foreach(lc, partial ? input_rel->partial_pathlist : input_rel->pathlist)
 	{
 		ForeignPath *rows = wc_plan_own_path(lfirst(lc), input_rel);
 		PathTarget *target;
@@ -371,6 +377,7 @@ widecolGetForeignMemberPaths(PlannerInfo *root, UpperRelationKind stage, RelOptI
 		members = members_alone(wrel, input_rel->relid, target->exprs,
 								extract_actual_clauses(wc_plan_quals(input_rel)->local, false), &maps);
 		if (members != NIL)
-			wc_plan_add_grouping(root, output_rel, make_path(root, output_rel, target, rows, list_length(members)), AGGSPLIT_SIMPLE, 0, group);
+			wc_plan_add_grouping(root, output_rel, make_path(root, output_rel, target, rows, list_length(members)),
+								 partial ? AGGSPLIT_INITIAL_SERIAL : AGGSPLIT_SIMPLE, 0, group);
 	}
 }

@@ -164,8 +164,10 @@ wc_plan_add_grouping(PlannerInfo *root, RelOptInfo *output_rel, Path *rows, AggS
 	List	   *clause = wc_group_clause(root);
 	bool		grouped = root->parse->groupClause != NIL;	/* clause may be empty nevertheless */
 	bool		sortable = !grouped || (extra->flags & GROUPING_CAN_USE_SORT) != 0;
+	bool		partial = DO_AGGSPLIT_SKIPFINAL(split);
 	AggStrategy strategy = grouped ? AGG_SORTED : AGG_PLAIN;
 	AggClauseCosts costs;
+	Path	   *path;
 
 	/* of groups that cannot be sorted there are no pathkeys */
 	if (!sortable || !pathkeys_contained_in(root->group_pathkeys, rows->pathkeys))
@@ -181,6 +183,10 @@ wc_plan_add_grouping(PlannerInfo *root, RelOptInfo *output_rel, Path *rows, AggS
 		ngroups = grouped ? estimate_num_groups(root, get_sortgrouplist_exprs(clause, root->processed_tlist), rows->rows, NULL, NULL) : 1;
 	MemSet(&costs, 0, sizeof(costs));
 	get_agg_clause_costs(root, split, &costs);
-	add_path(output_rel, (Path *) create_agg_path(root, output_rel, rows, output_rel->reltarget, strategy, split, clause,
-												  (List *) extra->havingQual, &costs, ngroups));
+	path = (Path *) create_agg_path(root, output_rel, rows, output_rel->reltarget, strategy, split, clause,
+									partial ? NIL : (List *) extra->havingQual, &costs, ngroups);
+	if (partial)
+		add_partial_path(output_rel, path);
+	else
+		add_path(output_rel, path);
 }

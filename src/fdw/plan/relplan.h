@@ -45,7 +45,7 @@ extern List *wc_plan_add_column(List *scan_tlist, Expr *expr);
 
 /*
  * Adds a path of the query's GROUP BY and aggregates, which PostgreSQL computes from the rows of this path.  split: whether
- * the rows have transition states.  ngroups 0: to be estimated.
+ * the rows have transition states; or whether the result has, then it is a partial path.  ngroups 0: to be estimated.
  */
 extern void wc_plan_add_grouping(PlannerInfo *root, RelOptInfo *output_rel, Path *rows, AggSplit split, double ngroups,
 								 const GroupPathExtraData *extra);
