@@ -455,11 +455,7 @@ add_shared_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_re
 static bool
 may_group(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel)
 {
-	const Query *query = root->parse;
-
-	return wc_enable_pushdown && wrel->layout == WC_LAYOUT_ROW && wc_client_groups(wrel->desc) && query->groupingSets == NIL &&
-		query->rowMarks == NIL && root->rowMarks == NIL && !query->hasTargetSRFs && !root->hasPseudoConstantQuals &&
-		bms_is_empty(rel->lateral_relids) && wc_plan_decides_rows(rel) && !wc_plan_is_point(rel);
+	return wc_plan_may_stand_below(root, rel, wrel) && wc_plan_decides_rows(rel) && wc_client_groups(wrel->desc);
 }
 
 /* How many values a member of a map has.  Without extended statistics PostgreSQL would take the number of different maps. */

@@ -89,13 +89,8 @@ minds_duplicates(Node *node, void *context)
 static bool
 may_pass(PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel)
 {
-	const Query *query = root->parse;
-
-	return wc_enable_pushdown && wrel->layout == WC_LAYOUT_ROW && wc_client_passes_prefixes(wrel->desc) &&
-		query->commandType == CMD_SELECT && query->groupingSets == NIL && query->rowMarks == NIL && root->rowMarks == NIL &&
-		!query->hasTargetSRFs && !root->hasPseudoConstantQuals && bms_is_empty(rel->lateral_relids) &&
-		wc_plan_decides_rows(rel) && !wc_plan_is_point(rel) && !wc_target_is_volatile(root) &&
-		!contain_volatile_functions(query->havingQual);
+	return wc_plan_may_stand_below(root, rel, wrel) && wc_plan_decides_rows(rel) && wc_client_passes_prefixes(wrel->desc) &&
+		!wc_target_is_volatile(root) && !contain_volatile_functions(root->parse->havingQual);
 }
 
 /* --- paths ------------------------------------------------------------------------ */

@@ -292,13 +292,6 @@ members_alone(const WcRelation *wrel, Index relid, List *exprs, List *clauses, B
 	return alone;
 }
 
-static bool
-may_place(const PlannerInfo *root, const WcRelation *wrel)
-{
-	return wc_enable_pushdown && may_search(root, wrel) && wrel->layout == WC_LAYOUT_ROW && root->parse->rowMarks == NIL &&
-		!root->parse->hasTargetSRFs;
-}
-
 List *
 wc_map_keys_place(PlannerInfo *root, RelOptInfo *rel, const WcRelation *wrel, List *exprs, const WcQuals *quals, WcScanPlan *plan)
 {
@@ -307,8 +300,10 @@ wc_map_keys_place(PlannerInfo *root, RelOptInfo *rel, const WcRelation *wrel, Li
 	Bitmapset  *maps;
 	ListCell   *lc;
 
-	/* rows that are fetched for several outer rows, and those behind a gate, have the table's columns only */
-	if (plan->lookahead >= 0 || plan->nbarriers > 0 || plan->ndecided_barriers > 0 || !may_place(root, wrel))
+	/* rows that are fetched for several outer rows, and those behind a gate, have the table's columns only; a projection to
+	 * set-returning functions is made in several steps, of which reltarget has the last */
+	if (!wc_enable_pushdown || wrel->layout != WC_LAYOUT_ROW || !may_search(root, wrel) || root->parse->rowMarks != NIL ||
+		root->parse->hasTargetSRFs || plan->lookahead >= 0 || plan->nbarriers > 0 || plan->ndecided_barriers > 0)
 		return NIL;
 	members = members_alone(wrel, rel->relid, exprs, extract_actual_clauses(quals->local, false), &maps);
 	if (members == NIL || list_length(members) > WC_MAP_KEYS_MAX)
@@ -358,8 +353,7 @@ widecolGetForeignMemberPaths(PlannerInfo *root, UpperRelationKind stage, RelOptI
 	if (stage != UPPERREL_GROUP_AGG && !(partial && output_rel->consider_parallel))
 		return;
 	wrel = wc_plan_relation(input_rel);
-	if (wrel == NULL || !may_place(root, wrel) || root->parse->groupingSets != NIL || root->hasPseudoConstantQuals ||
-		!bms_is_empty(input_rel->lateral_relids) || wc_plan_is_point(input_rel))
+	if (wrel == NULL || !wrel->has_map || !wc_plan_may_stand_below(root, input_rel, wrel))
 		return;
 	above = list_copy(output_rel->reltarget->exprs);
 	if (!partial)

@@ -16,6 +16,7 @@
 #include "utils/rel.h"
 #include "utils/selfuncs.h"
 
+#include "client/settings.h"
 #include "compat.h"
 #include "fdw/fdw.h"
 #include "fdw/plan/relplan.h"
@@ -118,17 +119,21 @@ wc_plan_quals(const RelOptInfo *rel)
 }
 
 bool
-wc_plan_is_point(const RelOptInfo *rel)
-{
-	return ((WcRelPlan *) rel->fdw_private)->quals.point;
-}
-
-bool
 wc_plan_decides_rows(const RelOptInfo *rel)
 {
 	const WcQuals *quals = &((WcRelPlan *) rel->fdw_private)->quals;
 
 	return quals->local == NIL && !quals->mixed_types;
+}
+
+bool
+wc_plan_may_stand_below(const PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel)
+{
+	const Query *query = root->parse;
+
+	return wc_enable_pushdown && wrel->layout == WC_LAYOUT_ROW && query->commandType == CMD_SELECT &&
+		query->groupingSets == NIL && query->rowMarks == NIL && root->rowMarks == NIL && !query->hasTargetSRFs &&
+		!root->hasPseudoConstantQuals && bms_is_empty(rel->lateral_relids) && !wc_plan_quals(rel)->point;
 }
 
 List *

@@ -36,8 +36,8 @@ extern ForeignPath *wc_plan_own_path(Path *path, const RelOptInfo *rel);
 /* The relation's own conditions. */
 extern const WcQuals *wc_plan_quals(const RelOptInfo *rel);
 
-/* For such a relation: is every range one row? */
-extern bool wc_plan_is_point(const RelOptInfo *rel);
+/* May a path of this relation alone, or one made of it, stand below the query's GROUP BY, aggregates or DISTINCT? */
+extern bool wc_plan_may_stand_below(const PlannerInfo *root, const RelOptInfo *rel, const WcRelation *wrel);
 
 /* For fdw_scan_tlist: the table's columns in their places, so that expressions find them there; and one more column. */
 extern List *wc_plan_all_columns(PlannerInfo *root, Index relid);

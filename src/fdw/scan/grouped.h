@@ -23,7 +23,7 @@ typedef struct WcGrouped WcGrouped;
  * is emptied. */
 extern WcGrouped *wc_grouped_create(WcRelation *wrel, const WcScanPlan *plan, ForeignScanState *node, WcBuf *scratch);
 
-/* Expressions of the scan's conditions, in which members of maps stand as such also where rows are grouped by them. */
+/* Expressions of the scan's conditions, in which members of maps stand as such also where they have places in the tuple. */
 extern List *wc_grouped_spell_out(const ForeignScan *scan, List *exprs);
 
 /* The aggregation that the engine runs on the rows of this reader's Scan; palloc'd. */

@@ -497,6 +497,19 @@ widecolIterateForeignScan(ForeignScanState *node)
 	return slot;
 }
 
+/* Begins to keep rows for rescans, with their columns and members. */
+static WcKeptRows *
+create_kept(const WcScanState *state, ForeignScanState *node)
+{
+	MemoryContext context = node->ss.ps.state->es_query_cxt;
+	Bitmapset  *attrs = bms_copy(state->plan.attrs);
+	ListCell   *lc;
+
+	foreach(lc, state->placed)
+		attrs = bms_add_member(attrs, ((WcPlacedMember *) lfirst(lc))->place);
+	return wc_keptrows_create(context, node->ss.ss_ScanTupleSlot->tts_tupleDescriptor, attrs);
+}
+
 /* Memory as in widecolIterateForeignScan. */
 static void
 start_ahead(WcScanState *state, ForeignScanState *node)
@@ -546,8 +559,7 @@ widecolReScanForeignScan(ForeignScanState *node)
 	}
 	else if (state->started && !state->keeps_none && state->lookahead == NULL && state->lock == NULL &&
 			 state->mark == NULL)
-		state->kept = wc_keptrows_create(node->ss.ps.state->es_query_cxt,
-										 node->ss.ss_ScanTupleSlot->tts_tupleDescriptor, state->kept_attrs);
+		state->kept = create_kept(state, node);
 	if (bms_overlap(node->ss.ps.chgParam, state->filter_params))
 	{
 		state->filter_known = false;

@@ -12,7 +12,7 @@
 #include "client/client.h"
 
 /* The varno of the table's columns in the plan's expressions: the table's relation, or, in a scan that returns
- * groups of rows, the scan's tuple (INDEX_VAR), in which the columns have the same numbers. */
+ * groups of rows or members of maps, the scan's tuple (INDEX_VAR), in which the columns have the same numbers. */
 static inline Index
 wc_scan_varno(const ForeignScan *plan)
 {

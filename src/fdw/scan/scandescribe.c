@@ -95,12 +95,8 @@ wc_scan_prepare_conditions(WcScanState *state, ForeignScanState *node)
 	/* behind these are the values of filters, limits and direct modifications */
 	prepare_values(state, node, list_copy_head(plan->fdw_exprs, state->plan.nvalues));
 	prepare_filter(state, node, wc_scan_varno(plan));
-	state->kept_attrs = bms_copy(state->plan.attrs);
-	if (!state->plan.grouped && plan->fdw_scan_tlist != NIL)
-	{
+	if (!state->plan.grouped)
 		state->placed = wc_scan_placed_members(plan, state->resources.wrel);
-		state->kept_attrs = bms_add_range(state->kept_attrs, state->resources.wrel->natts, list_length(plan->fdw_scan_tlist) - 1);
-	}
 	if (state->plan.distinct_parts > 0)
 		state->distinct_keys = encode_keys(state->resources.wrel, &state->resources.scratch);
 	state->nkeyvalues = list_length(wc_key_conds_exprs(state->plan.conds));

@@ -58,7 +58,6 @@ typedef struct WcScanState
 	bool		recheck;		/* the scan must evaluate fdw_recheck_quals */
 
 	List	   *placed;			/* WcPlacedMember *, in a scan of rows */
-	Bitmapset  *kept_attrs;		/* the columns and places that rows for rescans have */
 	WcGrouped  *grouped;		/* the scan returns groups of rows; NULL: it returns rows */
 	bool		aggregated;		/* the open scan's rows are groups */
 	WcSlice		distinct_keys;	/* of scans that want one row of each prefix */
