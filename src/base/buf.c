@@ -41,20 +41,17 @@ grow(WcBuf *buf, size_t need)
 }
 
 uint8_t *
-wc_buf_reserve(WcBuf *buf, size_t n)
+wc_buf_make_room(WcBuf *buf, size_t n)
 {
+	size_t		need = n > SIZE_MAX - buf->len ? SIZE_MAX : buf->len + n;
+
 	if (buf->failed)
 		return NULL;
-	if (n > buf->cap - buf->len || !buf->data)
+	if (need == SIZE_MAX || (buf->limit > 0 && need > buf->limit) || !grow(buf, need))
 	{
-		size_t		need = n > SIZE_MAX - buf->len ? SIZE_MAX : buf->len + n;
-
-		if (need == SIZE_MAX || (buf->limit > 0 && need > buf->limit) || !grow(buf, need))
-		{
-			buf->failed = true;
-			buf->wanted = need;
-			return NULL;
-		}
+		buf->failed = true;
+		buf->wanted = need;
+		return NULL;
 	}
 	return buf->data + buf->len;
 }

@@ -27,9 +27,19 @@ typedef struct WcBuf
 extern void wc_buf_init(WcBuf *buf, size_t limit);
 extern void wc_buf_free(WcBuf *buf);
 
+/* wc_buf_reserve, if there is no room yet. */
+extern uint8_t *wc_buf_make_room(WcBuf *buf, size_t n);
+
 /* Makes room for n more bytes and returns where they go, or NULL (failed is
  * set).  The caller then writes and advances len itself. */
-extern uint8_t *wc_buf_reserve(WcBuf *buf, size_t n);
+static inline uint8_t *
+wc_buf_reserve(WcBuf *buf, size_t n)
+{
+	if (buf->data != NULL && n <= buf->cap - buf->len && !buf->failed)
+		return buf->data + buf->len;
+	return wc_buf_make_room(buf, n);
+}
+
 extern void wc_buf_append(WcBuf *buf, const void *data, size_t n);
 
 /* Empties it and clears failed; memory above keep bytes is given back. */

@@ -85,8 +85,7 @@ static inline uint8_t *
 wc_store_bytes(uint8_t *p, WcSlice s)
 {
 	p = wc_store_varint(p, s.len);
-	if (s.len > 0)
-		memcpy(p, s.data, s.len);
+	wc_slice_copy(p, s);
 	return p + s.len;
 }
 

@@ -36,14 +36,6 @@
 
 /* --- writing ---------------------------------------------------------------- */
 
-static inline uint8_t *
-reserve(WcBuf *buf, size_t n)
-{
-	if (!buf->failed && n <= buf->cap - buf->len && buf->data)
-		return buf->data + buf->len;
-	return wc_buf_reserve(buf, n);
-}
-
 void
 wc_block_begin(WcBlockWriter *w, WcBuf *buf, bool continues)
 {
@@ -59,7 +51,7 @@ wc_block_begin(WcBlockWriter *w, WcBuf *buf, bool continues)
 void
 wc_block_row(WcBlockWriter *w, WcSlice row, bool undecided)
 {
-	uint8_t    *p = reserve(w->buf, 1 + WC_VARINT_MAX + row.len);
+	uint8_t    *p = wc_buf_reserve(w->buf, 1 + WC_VARINT_MAX + row.len);
 
 	assert(row.len > 0 && row.len <= WC_ROW_MAX);
 	if (!p)
@@ -95,7 +87,7 @@ wc_block_cell(WcBlockWriter *w, uint32_t colno, const WcCell *cell, bool want_ts
 	bool		named = colno == WC_NO_COLUMN;
 	bool		ttl = want_ts && cell->ttl_us > 0;
 	size_t		n = CELL_HEAD_MAX + (named ? cell->qualifier.len : 0) + (key_only ? 0 : cell->value.len);
-	uint8_t    *p = reserve(w->buf, n);
+	uint8_t    *p = wc_buf_reserve(w->buf, n);
 	uint8_t    *tag = p;
 
 	if (!p)
@@ -132,7 +124,7 @@ wc_block_cell(WcBlockWriter *w, uint32_t colno, const WcCell *cell, bool want_ts
 void
 wc_block_named(WcBlockWriter *w, uint32_t family, WcSlice bytes)
 {
-	uint8_t    *p = reserve(w->buf, 1 + WC_VARINT_MAX + bytes.len);
+	uint8_t    *p = wc_buf_reserve(w->buf, 1 + WC_VARINT_MAX + bytes.len);
 
 	if (!p)
 		return;

@@ -151,9 +151,7 @@ test_prefixes_and_ends(void **state)
 	WcBuf		key = WC_BUF_INIT;
 	WcBuf		low = WC_BUF_INIT;
 	WcBuf		high = WC_BUF_INIT;
-	WcBuf		prefix = WC_BUF_INIT;
-	WcBuf		scratch = WC_BUF_INIT;
-	WcSlice		taken;
+	WcTakenRow	taken = {.escapes_end = 0};
 	WcError		err;
 
 	srand(2);
@@ -185,9 +183,9 @@ test_prefixes_and_ends(void **state)
 		low.len = 0;
 		wc_cellkey_append_row(&low, row);
 		assert_int_equal(wc_cellkey_row_prefix(wc_buf_slice(&key)), low.len);
-		assert_int_equal(wc_cellkey_take_row(wc_buf_slice(&key), &prefix, &scratch, &taken, &err), WC_OK);
-		assert_true(wc_slice_eq(taken, row));
-		assert_true(wc_slice_eq(wc_buf_slice(&prefix), wc_buf_slice(&low)));
+		assert_int_equal(wc_cellkey_take_row(&taken, wc_buf_slice(&key), &err), WC_OK);
+		assert_true(wc_slice_eq(wc_buf_slice(&taken.row), row));
+		assert_true(wc_slice_eq(wc_buf_slice(&taken.prefix), wc_buf_slice(&low)));
 		low.len = 0;
 		wc_cellkey_append_column(&low, row, qualifier);
 		assert_int_equal(wc_cellkey_column_prefix(wc_buf_slice(&key)), low.len);
@@ -195,16 +193,62 @@ test_prefixes_and_ends(void **state)
 	wc_buf_free(&key);
 	wc_buf_free(&low);
 	wc_buf_free(&high);
+	wc_cellkey_forget_row(&taken);
+}
+
+/* Rows that begin as the one before them, in keys of cells, in heads, and in what is left of a key. */
+static void
+test_rows_one_behind_another(void **state)
+{
+	WcBuf		key = WC_BUF_INIT;
+	WcBuf		prefix = WC_BUF_INIT;
+	WcTakenRow	taken = {.escapes_end = 0};
+	uint8_t		row[32] = {'r'};
+	size_t		len = 1;
+	WcError		err;
+
+	srand(3);
+	for (int i = 0; i < 100000; i++)
+	{
+		uint8_t		room[8];
+		size_t		longest = rand() % 4 == 0 ? sizeof(row) : len;
+		bool		whole = rand() % 20 > 0;
+
+		len = rand() % (longest + 1);
+		do
+		{
+			WcSlice		more = nasty(room);
+
+			more.len = more.len < sizeof(row) - len ? more.len : sizeof(row) - len;
+			wc_slice_copy(row + len, more);
+			len += more.len;
+		} while (len < sizeof(row) && rand() % 4 > 0);
+		key.len = prefix.len = 0;
+		wc_cellkey_append_row(&prefix, wc_slice(row, len));
+		if (rand() % 2 == 0)
+			wc_cellkey_append_row(&key, wc_slice(row, len));
+		else
+			wc_cellkey_append(&key, wc_slice(row, len), nasty(room), rand(), WC_PUT);
+		if (!whole)
+			key.len = rand() % prefix.len;
+		assert_int_equal(wc_cellkey_take_row(&taken, wc_buf_slice(&key), &err), whole ? WC_OK : WC_CORRUPT);
+		if (whole)
+		{
+			assert_true(wc_slice_eq(wc_buf_slice(&taken.row), wc_slice(row, len)));
+			assert_true(wc_slice_eq(wc_buf_slice(&taken.prefix), wc_buf_slice(&prefix)));
+			assert_int_equal(wc_cellkey_is_head(wc_buf_slice(&key)), key.len == prefix.len);
+		}
+	}
+	wc_buf_free(&key);
 	wc_buf_free(&prefix);
-	wc_buf_free(&scratch);
+	wc_cellkey_forget_row(&taken);
 }
 
 static void
 assert_key_damaged(WcSlice key)
 {
-	WcBuf		prefix = WC_BUF_INIT;
+	WcTakenRow	taken = {.escapes_end = 0};
 	WcBuf		scratch = WC_BUF_INIT;
-	WcSlice		row;
 	WcError		err;
 	WcCell		c;
 	uint8_t    *copy = malloc(key.len > 0 ? key.len : 1);	/* so that reading on is seen */
@@ -213,10 +257,10 @@ assert_key_damaged(WcSlice key)
 		memcpy(copy, key.data, key.len);
 	assert_int_equal(wc_cellkey_decode(wc_slice(copy, key.len), &scratch, &c, &err), WC_CORRUPT);
 	/* its row may be there */
-	assert_int_equal(wc_cellkey_take_row(wc_slice(copy, key.len), &prefix, &scratch, &row, &err),
+	assert_int_equal(wc_cellkey_take_row(&taken, wc_slice(copy, key.len), &err),
 					 wc_cellkey_row_prefix(wc_slice(copy, key.len)) > 0 ? WC_OK : WC_CORRUPT);
 	free(copy);
-	wc_buf_free(&prefix);
+	wc_cellkey_forget_row(&taken);
 	wc_buf_free(&scratch);
 }
 
@@ -255,6 +299,7 @@ main(void)
 		cmocka_unit_test(test_value_bytes),
 		cmocka_unit_test(test_order_and_back),
 		cmocka_unit_test(test_prefixes_and_ends),
+		cmocka_unit_test(test_rows_one_behind_another),
 		cmocka_unit_test(test_damage)
 	};
 

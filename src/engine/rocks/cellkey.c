@@ -7,7 +7,8 @@
 
 #define ESCAPE			0x00
 #define ESCAPED_ZERO	0xff	/* 00 FF: a zero byte */
-#define TERMINATOR		0x01	/* 00 01: the end */
+#define TERMINATOR		WC_CELLKEY_TERMINATOR	/* 00 01: the end */
+#define TERMINATOR_BYTES	2
 #define BEHIND			0x02	/* 00 02: behind everything that ends here, before what goes on */
 
 /* s with its zero bytes escaped, then 00 and last; room must be there. */
@@ -165,7 +166,8 @@ wc_cellkey_row_prefix(WcSlice key)
 bool
 wc_cellkey_is_head(WcSlice key)
 {
-	return key.len > 0 && wc_cellkey_row_prefix(key) == key.len;
+	/* a cell's key ends with an inverted type */
+	return wc_cellkey_ends_as_head(key) && wc_cellkey_row_prefix(key) == key.len;
 }
 
 size_t
@@ -212,37 +214,65 @@ wc_cellkey_row(WcSlice key, WcBuf *out, WcError *err)
 	return WC_OK;
 }
 
-WcStatus
-wc_cellkey_take_row(WcSlice key, WcBuf *prefix, WcBuf *scratch, WcSlice *row, WcError *err)
+/* So many first bytes are the same in both, of n at most. */
+static size_t
+count_common(const uint8_t *a, const uint8_t *b, size_t n)
 {
-	const uint8_t *zero = key.len > 0 ? memchr(key.data, ESCAPE, key.len - 1) : NULL;
-	size_t		i = zero != NULL ? (size_t) (zero - key.data) : key.len;
+	size_t		i = 0;
+
+	while (i + 8 <= n && wc_bytes_eq_short(a + i, b + i, 8))
+		i += 8;
+	while (i < n && a[i] == b[i])
+		i++;
+	return i;
+}
+
+WcStatus
+wc_cellkey_take_row(WcTakenRow *taken, WcSlice key, WcError *err)
+{
+	WcBuf	   *prefix = &taken->prefix;
+	size_t		known = prefix->len > TERMINATOR_BYTES ? prefix->len - TERMINATOR_BYTES : 0;
+	size_t		escapes = known - taken->row.len;
+	size_t		same = count_common(prefix->data, key.data, known < key.len ? known : key.len);
+	const uint8_t *p;
+	const uint8_t *end = key.data + key.len;
 	uint8_t    *out;
-	uint8_t    *p;
 
-	scratch->len = prefix->len = 0;
-	out = p = wc_buf_reserve(scratch, key.len);
-	if (out == NULL)
-		return wc_buf_status(scratch, "row key", err);
-	if (i + 1 < key.len && key.data[i + 1] != TERMINATOR)
+	/* of the row before, the bytes that both have stay, if they end behind what was escaped */
+	if (same < taken->escapes_end)
+		same = 0;
+	prefix->len = same;
+	taken->row.len = same > 0 ? same - escapes : 0;
+	taken->escapes_end = same > 0 ? taken->escapes_end : 0;
+	out = wc_buf_reserve(&taken->row, key.len);
+	if (out == NULL || wc_buf_reserve(prefix, key.len) == NULL)
+		return wc_buf_status(out == NULL ? &taken->row : prefix, "row key", err);
+	for (p = key.data + same; end - p >= TERMINATOR_BYTES; p++)
 	{
-		memcpy(p, key.data, i);
-		p += i;
-
-		/* integers have many zero bytes in turn */
-		while (i + 1 < key.len && (key.data[i] != ESCAPE || key.data[i + 1] == ESCAPED_ZERO))
-		{
-			*p++ = key.data[i];
-			i += key.data[i] == ESCAPE ? 2 : 1;
-		}
+		if (*p == ESCAPE && p[1] != ESCAPED_ZERO)
+			break;
+		*out++ = *p;
+		if (*p == ESCAPE)
+			taken->escapes_end = (size_t) (++p + 1 - key.data);
 	}
-	if (i + 1 >= key.len || key.data[i + 1] != TERMINATOR)
+	if (end - p < TERMINATOR_BYTES || p[1] != TERMINATOR)
+	{
+		prefix->len = taken->row.len = taken->escapes_end = 0;
 		return wc_error(err, WC_CORRUPT, "a stored key of %zu bytes is damaged", key.len);
-	wc_buf_append(prefix, key.data, i + 2);
-	if (prefix->failed)
-		return wc_buf_status(prefix, "row key", err);
-	*row = p > out ? wc_slice(out, (size_t) (p - out)) : wc_slice(prefix->data, i);
+	}
+	p += TERMINATOR_BYTES;
+	wc_slice_copy(prefix->data + same, wc_slice(key.data + same, (size_t) (p - key.data) - same));
+	prefix->len = (size_t) (p - key.data);
+	taken->row.len = (size_t) (out - taken->row.data);
 	return WC_OK;
+}
+
+void
+wc_cellkey_forget_row(WcTakenRow *taken)
+{
+	wc_buf_free(&taken->prefix);
+	wc_buf_free(&taken->row);
+	taken->escapes_end = 0;
 }
 
 WcStatus

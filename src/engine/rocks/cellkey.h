@@ -66,11 +66,29 @@ extern void wc_cellvalue_append(WcBuf *out, const WcCell *cell);
 extern size_t wc_cellkey_row_prefix(WcSlice key);
 extern size_t wc_cellkey_column_prefix(WcSlice key);
 
-/*
- * The row of a key, which may hold more: *prefix becomes its row with the terminator, *row is that without, in prefix
- * or, unescaped, in *scratch.
- */
-extern WcStatus wc_cellkey_take_row(WcSlice key, WcBuf *prefix, WcBuf *scratch, WcSlice *row, WcError *err) WC_WARN_UNUSED;
+/* The row of the key that was taken last.  Zeroed: of none. */
+typedef struct WcTakenRow
+{
+	WcBuf		prefix;			/* the row with its terminator, as it is in the key */
+	WcBuf		row;			/* the row itself */
+	size_t		escapes_end;	/* of prefix: behind the last byte that was escaped */
+} WcTakenRow;
+
+/* Takes the row of a key, which may hold more.  Quickest if the key begins as the one that was taken before. */
+extern WcStatus wc_cellkey_take_row(WcTakenRow *taken, WcSlice key, WcError *err) WC_WARN_UNUSED;
+
+/* Frees its memory; no row is taken then. */
+extern void wc_cellkey_forget_row(WcTakenRow *taken);
+
+/* The last byte of a row's terminator. */
+#define WC_CELLKEY_TERMINATOR 0x01
+
+/* Is this the key of a row's head, if it is a key?  The last byte of a cell's key is an inverted type, and no type's is this. */
+static inline bool
+wc_cellkey_ends_as_head(WcSlice key)
+{
+	return key.len > 0 && key.data[key.len - 1] == WC_CELLKEY_TERMINATOR;
+}
 
 /* Is this the key of a row's head?  Does the value of a head mean that the row is apart? */
 extern bool wc_cellkey_is_head(WcSlice key);

@@ -37,8 +37,7 @@ typedef struct CellSource
 	int			patience;		/* steps to try before a seek, when leaving a row */
 	WcBuf		lower;			/* bounds of the iterator, which points to them */
 	WcBuf		upper;
-	WcBuf		prefix;			/* of the current row's keys */
-	WcBuf		row;			/* the current row, when its key needs unescaping */
+	WcTakenRow	taken;			/* the current row */
 	WcBuf		qualifier;		/* the last cell's, when it needs that */
 	WcBuf		target;			/* of a seek */
 	WcDeadSkip	dead;			/* over rows that are together */
@@ -51,7 +50,7 @@ settle(CellSource *s, WcError *err)
 	s->at = BEYOND;
 	if (!s->iter.valid)
 		return wc_storeiter_status(&s->iter, err);
-	if (wc_slice_starts_with(s->iter.key, wc_buf_slice(&s->prefix)))
+	if (wc_slice_starts_with(s->iter.key, wc_buf_slice(&s->taken.prefix)))
 		s->at = ON_NEXT;
 	return WC_OK;
 }
@@ -82,20 +81,7 @@ seek_to_target(CellSource *s, bool backward, WcError *err)
 static inline bool
 on_head(const CellSource *s)
 {
-	return s->iter.valid && wc_slice_eq(s->iter.key, wc_buf_slice(&s->prefix));
-}
-
-/* The iterator is on the first key of the current row; head: which is its head. */
-static WcStatus
-enter_row(CellSource *s, bool head, WcError *err)
-{
-	s->at = ON_NEXT;
-	if (!head)
-		return WC_OK;
-	if (wc_cellkey_is_apart(s->iter.value))
-		return step(s, err);
-	s->together = true;
-	return wc_storedrow_open(&s->stored, s->iter.value, s->base.row, err);
+	return s->iter.valid && wc_slice_eq(s->iter.key, wc_buf_slice(&s->taken.prefix));
 }
 
 static void
@@ -104,6 +90,21 @@ forget_row(CellSource *s)
 	s->at = BEYOND;
 	s->together = false;
 	wc_storedrow_close(&s->stored);
+}
+
+/* The iterator is on the first key of the current row; head: which is its head. */
+static WcStatus
+enter_row(CellSource *s, bool head, WcError *err)
+{
+	s->together = head && !wc_cellkey_is_apart(s->iter.value);
+	if (s->together)
+	{
+		s->at = ON_NEXT;
+		return wc_storedrow_open(&s->stored, s->iter.value, s->base.row, err);
+	}
+	forget_row(s);
+	s->at = ON_NEXT;
+	return head ? step(s, err) : WC_OK;
 }
 
 /* The iterator has no key: WC_END, or why not. */
@@ -119,8 +120,9 @@ at_end(CellSource *s, WcError *err)
 static WcStatus
 take_row(CellSource *s, WcSlice key, WcError *err)
 {
-	WcStatus	status = wc_cellkey_take_row(key, &s->prefix, &s->row, &s->base.row, err);
+	WcStatus	status = wc_cellkey_take_row(&s->taken, key, err);
 
+	s->base.row = wc_buf_slice(&s->taken.row);
 	if (status == WC_OK && (s->base.row.len == 0 || s->base.row.len > WC_ROW_MAX))
 		status = wc_error(err, WC_CORRUPT, "a stored key of %zu bytes is damaged", key.len);
 	return status;
@@ -131,14 +133,19 @@ take_key_forward(CellSource *s, WcSlice key, WcError *err)
 {
 	WcStatus	status = take_row(s, key, err);
 
-	return status == WC_OK ? enter_row(s, key.len == s->prefix.len, err) : status;
+	if (status == WC_OK)
+		return enter_row(s, key.len == s->taken.prefix.len, err);
+	forget_row(s);
+	return status;
 }
 
 static WcStatus
 take_row_forward(CellSource *s, WcError *err)
 {
+	if (s->iter.valid)
+		return take_key_forward(s, s->iter.key, err);
 	forget_row(s);
-	return s->iter.valid ? take_key_forward(s, s->iter.key, err) : at_end(s, err);
+	return at_end(s, err);
 }
 
 /* Backward the iterator meets a row's last key first: go to the first. */
@@ -154,7 +161,7 @@ take_row_backward(CellSource *s, WcError *err)
 	if (status != WC_OK || on_head(s))
 		return status == WC_OK ? enter_row(s, true, err) : status;
 	s->target.len = 0;
-	wc_buf_append_slice(&s->target, wc_buf_slice(&s->prefix));
+	wc_buf_append_slice(&s->target, wc_buf_slice(&s->taken.prefix));
 	status = seek_to_target(s, false, err);
 	if (status == WC_OK)
 		status = settle(s, err);
@@ -270,16 +277,8 @@ leave_head(CellSource *s, WcError *err)
 	WcStatus	status;
 
 	wc_storeiter_next(&s->iter);
-	if (!s->iter.valid)
-	{
-		forget_row(s);
-		return at_end(s, err);
-	}
-	if (!wc_slice_starts_with(s->iter.key, wc_buf_slice(&s->prefix)))
-	{
-		forget_row(s);
-		return take_key_forward(s, s->iter.key, err);
-	}
+	if (!s->iter.valid || wc_cellkey_ends_as_head(s->iter.key) || !wc_slice_starts_with(s->iter.key, wc_buf_slice(&s->taken.prefix)))
+		return take_row_forward(s, err);
 	s->at = ON_NEXT;
 	status = leave_row(s, err);
 	return status == WC_OK ? take_row_forward(s, err) : status;
@@ -293,7 +292,7 @@ next_row(CellSource *s, WcError *err)
 	if (s->base.reversed)
 	{
 		s->target.len = 0;
-		wc_buf_append_slice(&s->target, wc_buf_slice(&s->prefix));
+		wc_buf_append_slice(&s->target, wc_buf_slice(&s->taken.prefix));
 		if (s->together)
 			wc_storeiter_prev(&s->iter);
 		else
@@ -346,7 +345,7 @@ cell_next_cell(WcCellSource *src, WcCell *cell, WcError *err)
 			return status;
 		if (s->at == BEYOND)
 			return WC_END;
-		status = wc_source_take_cell(src, s->iter.key, s->iter.value, s->prefix.len, &s->qualifier, cell, err);
+		status = wc_source_take_cell(src, s->iter.key, s->iter.value, s->taken.prefix.len, &s->qualifier, cell, err);
 		if (status == WC_OK)
 			s->at = ON_GIVEN;
 		gone = status == WC_OK && wc_gone_is(&s->gone, cell);
@@ -397,8 +396,7 @@ cell_close(WcCellSource *src)
 	wc_storeiter_close(&s->iter);
 	wc_buf_free(&s->lower);
 	wc_buf_free(&s->upper);
-	wc_buf_free(&s->prefix);
-	wc_buf_free(&s->row);
+	wc_cellkey_forget_row(&s->taken);
 	wc_buf_free(&s->qualifier);
 	wc_buf_free(&s->target);
 	wc_storedrow_free(&s->stored);

@@ -32,7 +32,7 @@ wc_deadskip_is_dead(const WcPackedRow *reader)
 	WcPackedRow r;
 	WcCell		cell;
 
-	if (reader->flags & WC_PACKED_SIMPLE)
+	if (reader->flags & WC_PACKED_NO_MARKERS)
 		return reader->ncells == 0;
 	r = *reader;
 	while (wc_packedrow_next(&r, &cell))
@@ -53,7 +53,7 @@ wc_deadskip_is_masked(const WcPackedRow *reader)
 
 	if (reader->ncells == 0)
 		return true;
-	if (reader->flags & WC_PACKED_SIMPLE)
+	if (reader->flags & WC_PACKED_NO_MARKERS)
 		return false;
 	r = *reader;
 	if (!wc_packedrow_next(&r, &cell) || cell.type != WC_DELETE_FAMILY)

@@ -21,7 +21,8 @@ typedef struct Common
 static void
 find_common(const WcCell *cells, size_t ncells, Common *common)
 {
-	bool		simple = true;
+	bool		puts = true;
+	bool		one_a_column = true;
 	bool		one_ts = true;
 	bool		one_seq = true;
 	bool		seq_is_ts = true;
@@ -32,8 +33,10 @@ find_common(const WcCell *cells, size_t ncells, Common *common)
 	{
 		const WcCell *c = &cells[i];
 
-		if (c->type != WC_PUT || c->ttl_us > 0 || (i > 0 && wc_slice_eq(c->qualifier, cells[i - 1].qualifier)))
-			simple = false;
+		if (c->type != WC_PUT || c->ttl_us > 0)
+			puts = false;
+		if (i > 0 && wc_slice_eq(c->qualifier, cells[i - 1].qualifier))
+			one_a_column = false;
 		if (c->ts != cells[0].ts)
 			one_ts = false;
 		if (c->seq != cells[0].seq)
@@ -52,11 +55,11 @@ find_common(const WcCell *cells, size_t ncells, Common *common)
 	}
 	common->seq = cells[0].seq;
 	common->flags = WC_PACKED_TS;
-	if (simple)
-		common->flags |= WC_PACKED_SIMPLE;
+	if (puts)
+		common->flags |= one_a_column ? WC_PACKED_SIMPLE : WC_PACKED_PUTS;
 	if (one_seq && !seq_is_ts)
 		common->flags |= WC_PACKED_WRITTEN_AT;
-	if (simple && one_ts && one_seq)
+	if ((common->flags & WC_PACKED_SIMPLE) && one_ts && one_seq)
 		common->flags |= WC_PACKED_PLAIN;
 }
 
@@ -136,7 +139,7 @@ open_short(WcPackedRow *r, WcSlice value)
 
 	if (value.len < 11 || p[0] != WC_PACKED_VERSION || p[2] > 0x7f || p[2] > value.len / 2)
 		return false;
-	flags = p[1] & (uint8_t) ~WC_PACKED_SIMPLE;
+	flags = p[1] & (uint8_t) ~WC_PACKED_NO_MARKERS;
 	if (flags != WC_PACKED_TS && p[1] != (WC_PACKED_SIMPLE | WC_PACKED_PLAIN | WC_PACKED_TS))
 		return false;
 	r->d = wc_decoder(wc_slice(p + 11, value.len - 11));
@@ -152,7 +155,7 @@ WcStatus
 wc_packedrow_open(WcPackedRow *r, WcSlice value, WcError *err)
 {
 	uint8_t		version;
-	const uint8_t known = WC_PACKED_SIMPLE | WC_PACKED_PLAIN | WC_PACKED_TS | WC_PACKED_WRITTEN_AT;
+	const uint8_t known = WC_PACKED_NO_MARKERS | WC_PACKED_PLAIN | WC_PACKED_TS | WC_PACKED_WRITTEN_AT;
 
 	if (open_short(r, value))
 		return WC_OK;
@@ -257,17 +260,18 @@ skip_short(const uint8_t *p, const uint8_t *end)
 	return p + 1 + *p;
 }
 
-/* A cell whose lengths are below 128 and that, if it has a head, is a put without a TTL. */
+/* A cell whose lengths are below 128 and that, if it has a head, is a put without a TTL and a written-at. */
 typedef struct ShortCell
 {
 	const uint8_t *start;
-	const uint8_t *qualifier;	/* its length, then its bytes; so has the value */
+	const uint8_t *qualifier;	/* its length, then its bytes; so has the value.  NULL: not known */
 	const uint8_t *ts;			/* NULL: the row's */
 	const uint8_t *value;
 	const uint8_t *behind;
 } ShortCell;
 
-/* Takes the cell at p apart.  False: it is no such cell, or is damaged. */
+/* Takes the cell at p apart; *cell is the one before it, or its qualifier is NULL.  False: it is no such cell, its column is not
+ * known, or it is damaged. */
 static inline bool
 take_short(ShortCell *cell, const uint8_t *p, const uint8_t *end, bool headed)
 {
@@ -279,11 +283,16 @@ take_short(ShortCell *cell, const uint8_t *p, const uint8_t *end, bool headed)
 		if (p >= end)
 			return false;
 		head = *p++;
-		if ((head & ~WC_PACKED_CELL_TS) != WC_PUT)
+		if ((head & ~(WC_PACKED_CELL_TS | WC_PACKED_CELL_SAME_COLUMN)) != WC_PUT)
 			return false;
 	}
-	cell->qualifier = p;
-	p = skip_short(p, end);
+	if ((head & WC_PACKED_CELL_SAME_COLUMN) == 0)
+	{
+		cell->qualifier = p;
+		p = skip_short(p, end);
+	}
+	else if (cell->qualifier == NULL)
+		return false;
 	cell->ts = NULL;
 	if (p != NULL && (head & WC_PACKED_CELL_TS) != 0)
 	{
@@ -339,7 +348,7 @@ move_short(WcPackedRow *r, const uint8_t *next, uint32_t n, const uint8_t *last)
 bool
 wc_packedrow_next(WcPackedRow *r, WcCell *cell)
 {
-	ShortCell	here;
+	ShortCell	here = {.qualifier = NULL};
 	uint8_t		head;
 
 	if (r->left == 0)
@@ -431,7 +440,7 @@ wc_packedrow_puts_only(const WcPackedRow *r)
 	ShortCell	here = {.start = r->d.p, .behind = r->d.p};
 	WcPackedRow rest = *r;
 
-	if (r->flags & WC_PACKED_SIMPLE)
+	if (r->flags & WC_PACKED_NO_MARKERS)
 		return true;
 	while (rest.left > 0 && take_short(&here, here.behind, r->d.end, true))
 		rest.left--;
@@ -495,7 +504,30 @@ typedef enum Found
 	FOUND_NOTHING				/* not known */
 } Found;
 
-/* Is the column, or the gap where it would be, after `before` cells?  If that is not known, the reader has not moved. */
+/* Mostly names differ in one of their first bytes. */
+static inline bool
+is_less(WcSlice a, WcSlice b)
+{
+	size_t		n = a.len < b.len ? a.len : b.len;
+	size_t		i = 0;
+
+	while (i < n && a.data[i] == b.data[i])
+		i++;
+	return i < n ? a.data[i] < b.data[i] : a.len < b.len;
+}
+
+/* Gives the cell, which is the column's first, with `before` cells in front of it. */
+static inline Found
+found_short(WcPackedRow *r, const ShortCell *found, uint32_t before, WcCell *cell)
+{
+	r->left -= before;
+	return give_short(r, found, cell) ? FOUND_COLUMN : FOUND_GAP;
+}
+
+/*
+ * Is the column after `before` cells, or one more, where another column has an old version in front of it?  Or is the gap there where
+ * the column would be?  If that is not known, the reader has not moved.
+ */
 static inline __attribute__((always_inline)) Found
 find_expected(WcPackedRow *r, WcSlice qualifier, uint32_t before, bool headed, WcCell *cell)
 {
@@ -515,14 +547,18 @@ find_expected(WcPackedRow *r, WcSlice qualifier, uint32_t before, bool headed, W
 		return FOUND_NOTHING;
 	if (wc_slice_eq(short_bytes(here.qualifier), qualifier))
 	{
-		/* bytes that no writer wrote may repeat a column and not say so: its first cell is the one that is looked for */
+		/* the column's first cell is the one that is looked for */
 		if (headed && last != NULL && wc_slice_eq(short_bytes(last), qualifier))
 			return FOUND_NOTHING;
-		r->left -= before;
-		return give_short(r, &here, cell) ? FOUND_COLUMN : FOUND_GAP;
+		return found_short(r, &here, before, cell);
 	}
-	if (wc_slice_cmp(short_bytes(here.qualifier), qualifier) < 0 ||
-		(last != NULL && wc_slice_cmp(short_bytes(last), qualifier) >= 0))
+	if (is_less(short_bytes(here.qualifier), qualifier))
+	{
+		if (before + 1 == r->left || !take_short(&here, here.behind, end, headed) || !wc_slice_eq(short_bytes(here.qualifier), qualifier))
+			return FOUND_NOTHING;
+		return found_short(r, &here, before + 1, cell);
+	}
+	if (last != NULL && !is_less(short_bytes(last), qualifier))
 		return FOUND_NOTHING;
 	move_short(r, here.start, before, last);
 	return FOUND_GAP;
@@ -539,14 +575,13 @@ find_short(WcPackedRow *r, WcSlice qualifier, bool headed, uint32_t *before, WcC
 
 	for (; n < r->left && take_short(&here, here.behind, end, headed); n++)
 	{
-		int			c = wc_slice_eq(short_bytes(here.qualifier), qualifier) ? 0 :
-			wc_slice_cmp(short_bytes(here.qualifier), qualifier);
-
-		if (c >= 0)
+		if (!is_less(short_bytes(here.qualifier), qualifier))
 		{
+			bool		is_column = wc_slice_eq(short_bytes(here.qualifier), qualifier);
+
 			*before = n;
 			move_short(r, here.start, n, last);
-			return c == 0 && give_short(r, &here, cell) ? FOUND_COLUMN : FOUND_GAP;
+			return is_column && give_short(r, &here, cell) ? FOUND_COLUMN : FOUND_GAP;
 		}
 		last = here.qualifier;
 	}

@@ -32,6 +32,10 @@
 #define WC_PACKED_PLAIN			0x02	/* SIMPLE, one timestamp, one written-at: cells without heads */
 #define WC_PACKED_TS			0x04	/* the timestamp of every cell without one of its own follows */
 #define WC_PACKED_WRITTEN_AT	0x08	/* the written-at of every cell follows */
+#define WC_PACKED_PUTS			0x10	/* not SIMPLE, but puts only, and no cell TTL; rows of stores before format 7 do not say so */
+
+/* With one of these flags the row has no delete marker. */
+#define WC_PACKED_NO_MARKERS	(WC_PACKED_SIMPLE | WC_PACKED_PUTS)
 
 /* Head of a cell. */
 #define WC_PACKED_CELL_TYPE			0x0f
@@ -94,8 +98,8 @@ extern void wc_packedrow_seek(WcPackedRow *r, WcSlice qualifier, bool after);
  * Skips cells whose qualifier is < qualifier.  True: the next cell is of that column, and is read into *cell.  False:
  * the reader is before the first greater one, or at the end, or the value is corrupt.  Never moves backward.
  *
- * *before: a guess of the number of cells to skip, which is tried first, and may be any number; set to the right number.
- * (Rows of a table mostly have the same columns: then only the found cell is compared.)
+ * *before: a guess of the number of cells to skip, which is tried first, and may be any number; set to the right number, if that is
+ * not one more.  (Rows of a table mostly have the same columns: then only the found cell is compared.)
  */
 extern bool wc_packedrow_find(WcPackedRow *r, WcSlice qualifier, uint32_t *before, WcCell *cell);
 

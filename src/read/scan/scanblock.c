@@ -14,6 +14,54 @@ most_bytes(size_t bytes_target)
 	return bytes_target + (bytes_target / 4 < ROW_ROOM_MAX ? bytes_target / 4 : ROW_ROOM_MAX);
 }
 
+/* The most rows that may be written now without a look at the scanner's limits. */
+static uint64_t
+rows_ahead(const WcScanner *s, const WcBlockWriter *w, uint64_t rows_max)
+{
+	uint64_t	rows = rows_max > 0 ? rows_max - w->nrows : UINT64_MAX;
+
+	if (s->scan.row_limit > 0 && s->scan.row_limit - s->rows_counted < rows)
+		rows = s->scan.row_limit - s->rows_counted;
+	if (s->stats.rows_examined <= s->share_after && s->share_after - s->stats.rows_examined < rows)
+		rows = s->share_after > 0 ? s->share_after - s->stats.rows_examined : rows;
+	return rows;
+}
+
+/* Writes the rows behind the lane's row, up to one that has to be looked at; *full as wc_scanner_write_row. */
+static WcStatus
+copy_rows(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_max, bool *full, WcError *err)
+{
+	WcScanLane *lane = s->lane;
+	WcFamilyScan *f = &lane->families[0];
+	WcRowsCopy	copy = {
+		.range = &lane->ranges[lane->range],.cells = f->wanted,.bytes_target = bytes_target,.bytes_most = most_bytes(bytes_target),
+		.rows_most = rows_ahead(s, w, rows_max)
+	};
+	uint64_t	ncells = w->ncells;
+	WcStatus	status;
+
+	if (!lane->positioned || lane->moved || !f->here || wc_scanner_is_skipping(s) || copy.rows_most == 0)
+		return WC_OK;
+	status = wc_storescan_copy_rows(f->scan, &copy, w, err);
+	if (status == WC_OK && w->buf->failed)
+		status = wc_buf_status(w->buf, "cell block", err);
+	*full = s->in_row = copy.end == WC_ROWS_CUT;
+	lane->moved = copy.end == WC_ROWS_OTHER || copy.end == WC_ROWS_END;
+	lane->row = wc_storescan_row(f->scan);
+	f->on_row = copy.end != WC_ROWS_END;
+	f->here = !lane->moved;
+	f->drained = !*full;
+	f->has_cell = false;
+	f->returned += w->ncells - ncells;
+	s->family = 0;
+	s->stats.cells_returned += w->ncells - ncells;
+	s->stats.rows_examined += copy.rows;
+	s->stats.rows_returned += copy.rows - *full;
+	s->rows_counted += copy.rows - *full;
+	s->done = wc_scanner_was_last(s);
+	return status;
+}
+
 static WcStatus
 fill_rows(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_max, bool *full, WcError *err)
 {
@@ -25,6 +73,12 @@ fill_rows(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_max
 	{
 		if (!s->in_row)
 		{
+			if (s->copies_rows)
+			{
+				status = copy_rows(s, w, bytes_target, rows_max, full, err);
+				if (status != WC_OK || s->done || *full)
+					break;
+			}
 			if ((rows_max > 0 && w->nrows >= rows_max) || wc_block_size(w) >= bytes_target)
 				break;
 			if (s->filter != NULL)

@@ -181,6 +181,8 @@ advance_lane(WcScanner *s, WcScanLane *lane, WcError *err)
 		status = enter_range(s, lane, false, err);
 		lane->positioned = true;
 	}
+	else if (lane->moved)
+		lane->moved = false;
 	else if (s->distinct != NULL && s->taken && !lane->points && wc_distinct_take(s->distinct, lane->row))
 		status = leave_prefix(s, lane, err);
 	else if (lane->skip != NULL && wc_skip_due(lane->skip, &row, &inclusive))

@@ -54,6 +54,7 @@ typedef struct WcScanLane
 	uint32_t	range;			/* the current one */
 	bool		points;			/* every range is one row */
 	bool		positioned;		/* families are on rows at or behind its start */
+	bool		moved;			/* its family has left the current row already (copies_rows) */
 	WcFamilyScan *families;		/* the scanner's nfamilies, in byte order of their names */
 	WcSlice		row;			/* the current row */
 	WcSkip	   *skip;			/* ranges of rows that the filter certainly rejects; NULL: none are known */
@@ -92,6 +93,7 @@ struct WcScanner
 	WcDistinct *distinct;		/* one row of each prefix is wanted; or NULL */
 	bool		taken;			/* and the lane's row is one that is wanted: it is returned, or skipped by row_offset */
 	bool		values_only;	/* every wanted cell of a row is returned, as a value */
+	bool		copies_rows;	/* rows are written without a look at each, where that can be (wc_storescan_copy_rows) */
 	bool		undecided;		/* in a row: the filter could not tell */
 	WcBuf		again;			/* the key of a row that is read once more */
 	uint64_t	rows_skipped;	/* for row_offset; with count_cells: cells */

@@ -481,6 +481,8 @@ wc_scanner_open(WcStorage *storage, const WcScan *scan, const WcReadPoint *at, W
 		wc_scanner_close(s);
 		return status;
 	}
+	s->copies_rows = s->values_only && scan->rows_by_existence && s->nlanes == 1 && s->nfamilies == 1 && !s->lane->points &&
+		s->filter == NULL && s->lang == NULL && s->groups == NULL && s->distinct == NULL && s->lane->families[0].existence;
 	*scanner = s;
 	return WC_OK;
 }

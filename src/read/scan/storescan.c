@@ -376,8 +376,8 @@ wc_storescan_show(WcStoreScan *ss, WcError *err)
 	return wc_packedrow_status(&row, ss->src->row, err);
 }
 
-WcStatus
-wc_storescan_copy(WcStoreScan *ss, WcBlockWriter *w, uint32_t shown, size_t bytes_target, bool *full, WcError *err)
+static inline WcStatus
+copy_plain(WcStoreScan *ss, WcBlockWriter *w, uint32_t shown, size_t bytes_target, bool *full, WcError *err)
 {
 	*full = false;
 	for (; ss->column < ss->columns.ncolumns && ss->packed->left > 0; ss->column++)
@@ -402,6 +402,12 @@ wc_storescan_copy(WcStoreScan *ss, WcBlockWriter *w, uint32_t shown, size_t byte
 	}
 	ss->over = true;
 	return wc_packedrow_status(ss->packed, ss->src->row, err);
+}
+
+WcStatus
+wc_storescan_copy(WcStoreScan *ss, WcBlockWriter *w, uint32_t shown, size_t bytes_target, bool *full, WcError *err)
+{
+	return copy_plain(ss, w, shown, bytes_target, full, err);
 }
 
 bool
@@ -433,6 +439,51 @@ wc_storescan_copy_whole(WcStoreScan *ss, WcBlockWriter *w, size_t bytes_target, 
 	}
 	ss->over = true;
 	return wc_packedrow_status(ss->packed, ss->src->row, err);
+}
+
+/* Is the row outside of the range, in scan order? */
+static inline bool
+is_behind(const WcStoreScan *ss, const WcRange *range)
+{
+	return ss->src->reversed ? wc_range_before_start(range, ss->src->row) : wc_range_behind_stop(range, ss->src->row);
+}
+
+WcStatus
+wc_storescan_copy_rows(WcStoreScan *ss, WcRowsCopy *copy, WcBlockWriter *w, WcError *err)
+{
+	bool		full = false;
+
+	copy->rows = 0;
+	copy->end = WC_ROWS_ENOUGH;
+	while (copy->rows < copy->rows_most && wc_block_size(w) < copy->bytes_target && !w->buf->failed)
+	{
+		WcStatus	status = wc_storescan_next_row(ss, err);
+
+		if (status != WC_OK)
+		{
+			copy->end = WC_ROWS_END;
+			return status == WC_END ? WC_OK : status;
+		}
+		if (!(ss->plain || ss->whole) || is_behind(ss, copy->range))
+		{
+			copy->end = WC_ROWS_OTHER;
+			return WC_OK;
+		}
+		wc_block_row(w, ss->src->row, false);
+		copy->rows++;
+		if (copy->cells && ss->plain)
+			status = copy_plain(ss, w, UINT32_MAX, copy->bytes_most, &full, err);
+		else if (copy->cells)
+			status = wc_storescan_copy_whole(ss, w, copy->bytes_most, &full, err);
+		if (status != WC_OK)
+			return status;
+		if (full)
+		{
+			copy->end = WC_ROWS_CUT;
+			return WC_OK;
+		}
+	}
+	return WC_OK;
 }
 
 WcStatus

@@ -92,6 +92,31 @@ extern WcStatus wc_storescan_copy(WcStoreScan *scan, WcBlockWriter *w, uint32_t 
 extern bool wc_storescan_whole(const WcStoreScan *scan);
 extern WcStatus wc_storescan_copy_whole(WcStoreScan *scan, WcBlockWriter *w, size_t bytes_target, bool *full, WcError *err) WC_WARN_UNUSED;
 
+/* How wc_storescan_copy_rows ends. */
+typedef enum WcRowsCopied
+{
+	WC_ROWS_ENOUGH,				/* the scan is on the last row that was written */
+	WC_ROWS_CUT,				/* likewise, and the row has more cells, but the block has no room */
+	WC_ROWS_OTHER,				/* the scan has moved to a row that is not written, */
+	WC_ROWS_END					/* ... or behind its last row */
+} WcRowsCopied;
+
+/* Several rows, one behind another. */
+typedef struct WcRowsCopy
+{
+	const WcRange *range;		/* they are in this range */
+	bool		cells;			/* else only their keys are written */
+	size_t		bytes_target;	/* of the block, before the next row; as for wc_storescan_copy */
+	size_t		bytes_most;		/* the same within a row */
+	uint64_t	rows_most;
+	uint64_t	rows;			/* set: so many were written, */
+	WcRowsCopied end;			/* ... and why no more */
+} WcRowsCopy;
+
+/* Moves to the next row and writes it, key and cells, and so on up to a row that is neither plain nor whole, or outside of the
+ * range.  The scan is on a row of which nothing more is wanted. */
+extern WcStatus wc_storescan_copy_rows(WcStoreScan *scan, WcRowsCopy *copy, WcBlockWriter *w, WcError *err) WC_WARN_UNUSED;
+
 /* Adds the rest of a plain row, with the same columns, to a group; the values stay valid until the scan moves. */
 extern WcStatus wc_storescan_group(WcStoreScan *scan, WcGroups *groups, uint32_t shown, WcError *err) WC_WARN_UNUSED;
 
