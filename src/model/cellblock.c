@@ -81,32 +81,50 @@ type_and_flags(const WcBlockWriter *w, const WcCell *cell)
 	return cell->seq > w->provisional_after ? cell->type | TYPE_PROVISIONAL : cell->type;
 }
 
+/* The tag of a cell that has a position, and the position if that is not in the tag. */
+static inline uint8_t *
+store_tag(uint8_t *p, uint8_t flags, uint32_t colno)
+{
+	if (colno < TAG_COLUMN_FOLLOWS)
+	{
+		*p++ = (uint8_t) (flags | colno << TAG_COLUMN_SHIFT);
+		return p;
+	}
+	*p++ = flags | TAG_COLUMN_FOLLOWS << TAG_COLUMN_SHIFT;
+	return wc_store_varint(p, colno);
+}
+
+void
+wc_block_value(WcBlockWriter *w, uint32_t colno, WcSlice value)
+{
+	uint8_t    *p = wc_buf_reserve(w->buf, CELL_HEAD_MAX + value.len);
+
+	if (!p)
+		return;
+	p = wc_store_bytes(store_tag(p, 0, colno), value);
+	w->buf->len = (size_t) (p - w->buf->data);
+	w->ncells++;
+}
+
 void
 wc_block_cell(WcBlockWriter *w, uint32_t colno, const WcCell *cell, bool want_ts, bool key_only)
 {
 	bool		named = colno == WC_NO_COLUMN;
 	bool		ttl = want_ts && cell->ttl_us > 0;
 	size_t		n = CELL_HEAD_MAX + (named ? cell->qualifier.len : 0) + (key_only ? 0 : cell->value.len);
+	uint8_t		flags = (uint8_t) ((want_ts ? TAG_TS : 0) | (ttl ? TAG_TTL : 0) | (key_only ? TAG_KEY_ONLY : 0));
 	uint8_t    *p = wc_buf_reserve(w->buf, n);
-	uint8_t    *tag = p;
 
 	if (!p)
 		return;
-	p++;
-	*tag = (uint8_t) ((want_ts ? TAG_TS : 0) | (ttl ? TAG_TTL : 0) | (key_only ? TAG_KEY_ONLY : 0));
 	if (named)
 	{
-		*tag |= TAG_NAMED;
+		*p++ = flags | TAG_NAMED;
 		p = wc_store_varint(p, cell->family);
 		p = wc_store_bytes(p, cell->qualifier);
 	}
-	else if (colno < TAG_COLUMN_FOLLOWS)
-		*tag |= (uint8_t) (colno << TAG_COLUMN_SHIFT);
 	else
-	{
-		*tag |= TAG_COLUMN_FOLLOWS << TAG_COLUMN_SHIFT;
-		p = wc_store_varint(p, colno);
-	}
+		p = store_tag(p, flags, colno);
 	if (want_ts)
 	{
 		wc_store_u64(p, (uint64_t) cell->ts);

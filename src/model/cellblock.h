@@ -48,6 +48,9 @@ extern void wc_block_row_owing(WcBlockWriter *w, WcSlice row, uint64_t owed);
 /* colno: position in WcScan.columns, or WC_NO_COLUMN. */
 extern void wc_block_cell(WcBlockWriter *w, uint32_t colno, const WcCell *cell, bool want_ts, bool key_only);
 
+/* wc_block_cell of a cell of which the value alone is wanted. */
+extern void wc_block_value(WcBlockWriter *w, uint32_t colno, WcSlice value);
+
 /* Without number, timestamp and type; bytes: qualifier and value, each with its length in front. */
 extern void wc_block_named(WcBlockWriter *w, uint32_t family, WcSlice bytes);
 

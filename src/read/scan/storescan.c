@@ -398,7 +398,7 @@ copy_plain(WcStoreScan *ss, WcBlockWriter *w, uint32_t shown, size_t bytes_targe
 			return WC_OK;
 		}
 		ss->simple_cells += !wanted->filtered;
-		wc_block_cell(w, wanted->colno, &cell, false, false);
+		wc_block_value(w, wanted->colno, cell.value);
 	}
 	ss->over = true;
 	return wc_packedrow_status(ss->packed, ss->src->row, err);
