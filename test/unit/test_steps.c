@@ -665,14 +665,14 @@ format_1_is_converted(void **state)
 	kit_compact(&kit, true);
 	assert_string_equal(raw(&kit), "r{f:a@20=2}");
 
-	put_catalog(&kit, "F", 1, "\0\0\0\7", 4);
+	put_catalog(&kit, "F", 1, "\0\0\0\10", 4);
 	{
 		WcEngineOptions options = kit_options(&kit);
 		WcEngine   *engine = NULL;
 
 		wc_engine_close(kit.engine);
 		assert_int_equal(wc_engine_open(&options, &engine, &kit.err), WC_UNSUPPORTED);
-		assert_string_equal(kit.err.message, "store has format version 7, this engine reads versions up to 6");
+		assert_string_equal(kit.err.message, "store has format version 8, this engine reads versions up to 7");
 	}
 	kit.engine = NULL;
 	kit_close(&kit);
@@ -712,7 +712,7 @@ format_2_is_converted(void **state)
 	assert_string_equal(raw(&kit), "r{f:a@20=2 f:a@10=1}");
 	value = get_catalog(&kit, "F", 1, &len);
 	assert_int_equal(len, 4);
-	assert_memory_equal(value, "\0\0\0\6", 4);
+	assert_memory_equal(value, "\0\0\0\7", 4);
 	rocksdb_free(value);
 	kit_close(&kit);
 }
