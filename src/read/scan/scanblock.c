@@ -47,9 +47,10 @@ copy_rows(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_max
 		status = wc_buf_status(w->buf, "cell block", err);
 	*full = s->in_row = copy.end == WC_ROWS_CUT;
 	lane->moved = copy.end == WC_ROWS_OTHER || copy.end == WC_ROWS_END;
-	lane->row = wc_storescan_row(f->scan);
 	f->on_row = copy.end != WC_ROWS_END;
 	f->here = !lane->moved;
+	if (f->here)
+		lane->row = wc_storescan_row(f->scan);
 	f->drained = !*full;
 	f->has_cell = false;
 	f->returned += w->ncells - ncells;
