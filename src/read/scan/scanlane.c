@@ -153,6 +153,15 @@ first_row(WcScanner *s, WcScanLane *lane)
 	return found;
 }
 
+static inline void
+start_family(WcFamilyScan *f, bool here)
+{
+	f->here = here;
+	f->drained = !here || !f->wanted;
+	f->seen = f->has_cell = false;
+	f->skipped = f->given = 0;
+}
+
 /* The lane has found its row: which families have it? */
 static void
 start_row(WcScanner *s, WcScanLane *lane)
@@ -161,11 +170,26 @@ start_row(WcScanner *s, WcScanLane *lane)
 	{
 		WcFamilyScan *f = &lane->families[i];
 
-		f->here = f->on_row && (s->nfamilies == 1 || wc_slice_eq(wc_storescan_row(f->scan), lane->row));
-		f->drained = !f->here || !f->wanted;
-		f->seen = f->has_cell = false;
-		f->skipped = f->given = 0;
+		start_family(f, f->on_row && (s->nfamilies == 1 || wc_slice_eq(wc_storescan_row(f->scan), lane->row)));
 	}
+}
+
+/* The only family of a lane without skips goes to its next row.  *found: that is the lane's next row, and the family has started it. */
+static inline WcStatus
+step(WcScanner *s, WcScanLane *lane, bool *found, WcError *err)
+{
+	WcFamilyScan *f = lane->families;
+	WcStatus	status = settle(f, wc_storescan_next_row(f->scan, err));
+
+	*found = false;
+	f->here = false;
+	if (status != WC_OK || !f->on_row)
+		return status;
+	lane->row = wc_storescan_row(f->scan);
+	*found = !behind_range(s, lane, lane->row);
+	if (*found)
+		start_family(f, true);
+	return WC_OK;
 }
 
 /* To the next row that is stored, in any of the lane's ranges; WC_END: none. */
@@ -176,7 +200,15 @@ advance_lane(WcScanner *s, WcScanLane *lane, WcError *err)
 	WcSlice		row;
 	bool		inclusive;
 
-	if (!lane->positioned)
+	if (lane->steps && lane->positioned && !lane->moved)
+	{
+		bool		found;
+
+		status = step(s, lane, &found, err);
+		if (found)
+			return WC_OK;
+	}
+	else if (!lane->positioned)
 	{
 		status = enter_range(s, lane, false, err);
 		lane->positioned = true;

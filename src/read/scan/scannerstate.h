@@ -54,6 +54,7 @@ typedef struct WcScanLane
 	uint32_t	range;			/* the current one */
 	bool		points;			/* every range is one row */
 	bool		positioned;		/* families are on rows at or behind its start */
+	bool		steps;			/* one family is read, row by row */
 	bool		moved;			/* its family has left the current row already (copies_rows) */
 	WcFamilyScan *families;		/* the scanner's nfamilies, in byte order of their names */
 	WcSlice		row;			/* the current row */

@@ -481,8 +481,10 @@ wc_scanner_open(WcStorage *storage, const WcScan *scan, const WcReadPoint *at, W
 		wc_scanner_close(s);
 		return status;
 	}
-	s->copies_rows = s->values_only && scan->rows_by_existence && s->nlanes == 1 && s->nfamilies == 1 && !s->lane->points &&
-		s->filter == NULL && s->lang == NULL && s->groups == NULL && s->distinct == NULL && s->lane->families[0].existence;
+	for (uint32_t i = 0; i < s->nlanes; i++)
+		s->lanes[i].steps = s->nfamilies == 1 && !s->lanes[i].points && s->lanes[i].skip == NULL && s->distinct == NULL;
+	s->copies_rows = s->lane->steps && s->nlanes == 1 && s->values_only && scan->rows_by_existence && s->filter == NULL && s->lang == NULL &&
+		s->groups == NULL && s->lane->families[0].existence;
 	*scanner = s;
 	return WC_OK;
 }
