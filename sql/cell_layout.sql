@@ -168,6 +168,14 @@ SELECT * FROM raw WHERE qualifier = 'x' AND family = 'a' AND ts <= 20;
 EXPLAIN (COSTS OFF) SELECT * FROM raw WHERE qualifier = 'x' AND family = 'a' AND ts <= 20;
 SELECT "row", type, ts FROM raw WHERE type <> 'Put';
 
+-- an inserted cell replaces one at its place
+INSERT INTO texts ("row", family, qualifier, ts, value) VALUES ('c1', 'a', 'x', 5, 'old');
+INSERT INTO texts ("row", family, qualifier, ts, value) VALUES ('c1', 'a', 'x', 5, 'new') ON CONFLICT DO NOTHING;
+SELECT value FROM texts WHERE "row" = 'c1';
+INSERT INTO texts ("row", family, qualifier, ts, value) VALUES ('c1', 'a', 'x', 5, 'new');
+SELECT value FROM texts WHERE "row" = 'c1';
+DELETE FROM texts WHERE "row" = 'c1';
+
 -- types of columns; columns and options that the layout refuses
 CREATE FOREIGN TABLE bad ("row" int) SERVER widecol OPTIONS (table 'cl', layout 'cell');
 CREATE FOREIGN TABLE bad (ts timestamptz) SERVER widecol OPTIONS (table 'cl', layout 'cell');

@@ -204,6 +204,23 @@ SELECT v, ts = '2026-01-01' AS dated, cardinality(vs) FROM vd WHERE k = 'b';
 DROP FOREIGN TABLE vd;
 SELECT widecol.drop_table('vd');
 
+-- an earlier timestamp deletes also versions that have expired and are hidden by a newer one
+SELECT widecol.create_table('ve', '{"f": {"versions": 3, "min_versions": 1, "ttl": "1 hour", "packing": "cell"},
+                                    "g": {"versions": 3, "min_versions": 1, "ttl": "1 hour", "packing": "row"}}');
+CREATE FOREIGN TABLE ve (
+  k text OPTIONS (rowkey '1') COLLATE "C",
+  x text OPTIONS (family 'f'), x_us bigint OPTIONS (family 'f', qualifier 'x', attribute 'timestamp'),
+  y text OPTIONS (family 'g'), y_us bigint OPTIONS (family 'g', qualifier 'y', attribute 'timestamp')
+) SERVER widecol OPTIONS (family 'f');
+INSERT INTO ve VALUES ('a', 'twenty', 20, 'twenty', 20);
+UPDATE ve SET x = 'thirty', x_us = 30, y = 'thirty', y_us = 30;
+UPDATE ve SET x = 'ten', x_us = 10, y = 'ten', y_us = 10 RETURNING *;
+SELECT * FROM ve;
+SELECT widecol.flush('ve') \g /dev/null
+SELECT * FROM ve;
+DROP FOREIGN TABLE ve;
+SELECT widecol.drop_table('ve');
+
 -- bad options
 CREATE FOREIGN TABLE bad (k text OPTIONS (rowkey '1') COLLATE "C", v widecol.version[] OPTIONS (versions '0')) SERVER widecol OPTIONS (table 'vc', family 'f');
 CREATE FOREIGN TABLE bad (k text OPTIONS (rowkey '1') COLLATE "C", v text OPTIONS (versions '2')) SERVER widecol OPTIONS (table 'vc', family 'f');

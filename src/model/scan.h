@@ -59,7 +59,8 @@ typedef struct WcScan
 	uint32_t   *families;
 
 	uint32_t	versions;		/* most versions a column, >= 1; the family's VERSIONS caps it unless raw or uncapped */
-	bool		uncapped;		/* versions that the family does not keep any more are visible as long as they are stored */
+	bool		uncapped;		/* versions beyond the family's VERSIONS, and expired ones beyond its MIN_VERSIONS, are visible as long as
+								 * they are stored */
 	int64_t		ts_min;			/* inclusive */
 	int64_t		ts_max;			/* exclusive; WC_TS_LATEST: unbounded */
 

@@ -218,6 +218,19 @@ find_junk(WcModify *m, List *targetlist)
 	MemoryContextSwitchTo(old);
 }
 
+/* Called when the statement is known: with ON CONFLICT DO NOTHING, or without. */
+static void
+set_conflict_action(WcModify *m, OnConflictAction action)
+{
+	m->do_nothing = action == ONCONFLICT_NOTHING;
+	if (m->do_nothing && m->wrel->layout == WC_LAYOUT_CELL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("foreign table \"%s\" does not support ON CONFLICT DO NOTHING", m->wrel->relname),
+				 errdetail("In layout 'cell' a cell that is inserted replaces one with the same row, column and timestamp."),
+				 errhint("Insert the cells that are not there: INSERT ... SELECT ... WHERE NOT EXISTS.")));
+}
+
 void
 widecolBeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List *fdw_private,
 						  int subplan_index, int eflags)
@@ -229,7 +242,7 @@ widecolBeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List 
 		return;
 	m = wc_modify_open(mtstate->ps.state, rinfo);
 	m->operation = mtstate->operation;
-	m->do_nothing = plan->onConflictAction == ONCONFLICT_NOTHING;
+	set_conflict_action(m, plan->onConflictAction);
 	if (mtstate->operation == CMD_DELETE)
 		find_junk(m, outerPlanState(mtstate)->plan->targetlist);
 	m->touched = wc_touched_open(mtstate);
@@ -251,7 +264,7 @@ void
 widecolBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 {
 	WcModify   *m = rinfo->ri_FdwState;
-	bool		do_nothing = false;
+	OnConflictAction action = ONCONFLICT_NONE;
 
 	if (m != NULL)
 	{
@@ -266,11 +279,11 @@ widecolBeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 		if (plan->returningLists != NIL)
 			refuse_system_columns(linitial(plan->returningLists), mtstate->resultRelInfo->ri_RangeTableIndex,
 								  RelationGetRelid(rinfo->ri_RelationDesc));
-		do_nothing = plan->onConflictAction == ONCONFLICT_NOTHING;
+		action = plan->onConflictAction;
 	}
 	m = wc_modify_open(mtstate->ps.state, rinfo);
 	m->operation = mtstate->operation;
-	m->do_nothing = do_nothing;
+	set_conflict_action(m, action);
 }
 
 void

@@ -32,7 +32,7 @@ extern bool wc_ttlreader_find(WcTtlReader *reader, WcSlice row, uint32 family, W
 
 /*
  * The timestamps of a column's versions as of now, own writes included; newest first.  Also of those that are hidden because
- * the family keeps fewer: they would be visible if the newer ones were deleted.  *nupto_own: so many up to the last one that the
+ * the family keeps fewer, or fewer expired ones: they would be visible if the newer ones were deleted.  *nupto_own: so many up to the last one that the
  * transaction has written without a timestamp; it gets another timestamp at the commit, so only WC_ITEM_DELETE of the newest version
  * deletes it.
  */

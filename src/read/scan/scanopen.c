@@ -363,7 +363,11 @@ open_family(OpenContext *c, uint32_t i, WcError *err)
 	WcStatus	status;
 
 	if (scan->uncapped)
+	{
 		o.attrs.versions = WC_VERSIONS_MAX;
+		if (o.attrs.min_versions > 0)
+			o.attrs.min_versions = WC_VERSIONS_MAX; /* an expired version may be one of them when newer ones are deleted */
+	}
 	status = family_columns(s, family, &o, &f.wanted, err);
 	f.existence = decides_existence(scan, family->id);
 	if (status != WC_OK || !(f.wanted || f.existence))
