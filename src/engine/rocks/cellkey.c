@@ -231,6 +231,7 @@ WcStatus
 wc_cellkey_take_row(WcTakenRow *taken, WcSlice key, WcError *err)
 {
 	WcBuf	   *prefix = &taken->prefix;
+	WcStatus	status = WC_OK;
 	size_t		known = prefix->len > TERMINATOR_BYTES ? prefix->len - TERMINATOR_BYTES : 0;
 	size_t		escapes = known - taken->row.len;
 	size_t		same = count_common(prefix->data, key.data, known < key.len ? known : key.len);
@@ -238,7 +239,7 @@ wc_cellkey_take_row(WcTakenRow *taken, WcSlice key, WcError *err)
 	const uint8_t *end = key.data + key.len;
 	uint8_t    *out;
 
-	/* of the row before, the bytes that both have stay, if they end behind what was escaped */
+	/* the first bytes of the row before stay, if the key begins with them and they go beyond what was escaped */
 	if (same < taken->escapes_end)
 		same = 0;
 	prefix->len = same;
@@ -246,8 +247,8 @@ wc_cellkey_take_row(WcTakenRow *taken, WcSlice key, WcError *err)
 	taken->escapes_end = same > 0 ? taken->escapes_end : 0;
 	out = wc_buf_reserve(&taken->row, key.len);
 	if (out == NULL || wc_buf_reserve(prefix, key.len) == NULL)
-		return wc_buf_status(out == NULL ? &taken->row : prefix, "row key", err);
-	for (p = key.data + same; end - p >= TERMINATOR_BYTES; p++)
+		status = wc_buf_status(out == NULL ? &taken->row : prefix, "row key", err);
+	for (p = key.data + same; status == WC_OK && end - p >= TERMINATOR_BYTES; p++)
 	{
 		if (*p == ESCAPE && p[1] != ESCAPED_ZERO)
 			break;
@@ -255,10 +256,12 @@ wc_cellkey_take_row(WcTakenRow *taken, WcSlice key, WcError *err)
 		if (*p == ESCAPE)
 			taken->escapes_end = (size_t) (++p + 1 - key.data);
 	}
-	if (end - p < TERMINATOR_BYTES || p[1] != TERMINATOR)
+	if (status == WC_OK && (end - p < TERMINATOR_BYTES || p[1] != TERMINATOR))
+		status = wc_error(err, WC_CORRUPT, "a stored key of %zu bytes is damaged", key.len);
+	if (status != WC_OK)
 	{
 		prefix->len = taken->row.len = taken->escapes_end = 0;
-		return wc_error(err, WC_CORRUPT, "a stored key of %zu bytes is damaged", key.len);
+		return status;
 	}
 	p += TERMINATOR_BYTES;
 	wc_slice_copy(prefix->data + same, wc_slice(key.data + same, (size_t) (p - key.data) - same));

@@ -218,7 +218,7 @@ find_junk(WcModify *m, List *targetlist)
 	MemoryContextSwitchTo(old);
 }
 
-/* Called when the statement is known: with ON CONFLICT DO NOTHING, or without. */
+/* The statement's ON CONFLICT.  To know whether a cell is there, an INSERT in layout cell would have to read it. */
 static void
 set_conflict_action(WcModify *m, OnConflictAction action)
 {

@@ -31,10 +31,10 @@ extern WcTtlReader *wc_ttlreader_create(const WcRelation *wrel, CommandId cid, M
 extern bool wc_ttlreader_find(WcTtlReader *reader, WcSlice row, uint32 family, WcSlice qualifier, int64 ts, int64 *ttl_us);
 
 /*
- * The timestamps of a column's versions as of now, own writes included; newest first.  Also of those that are hidden because
- * the family keeps fewer, or fewer expired ones: they would be visible if the newer ones were deleted.  *nupto_own: so many up to the last one that the
- * transaction has written without a timestamp; it gets another timestamp at the commit, so only WC_ITEM_DELETE of the newest version
- * deletes it.
+ * The timestamps of a column's versions as of now, own writes included; newest first.  Also of those that are hidden because the
+ * family keeps fewer, or fewer expired ones: they would be visible if the newer ones were deleted.  *nupto_own: so many up to the
+ * last one that the transaction has written without a timestamp; it gets another timestamp at the commit, so only WC_ITEM_DELETE of
+ * the newest version deletes it.
  */
 extern int64 *wc_rowread_versions(const WcRelation *wrel, WcSlice row, uint32 family, WcSlice qualifier, int *nversions,
 								  int *nupto_own);

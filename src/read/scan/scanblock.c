@@ -22,8 +22,8 @@ rows_ahead(const WcScanner *s, const WcBlockWriter *w, uint64_t rows_max)
 
 	if (s->scan.row_limit > 0 && s->scan.row_limit - s->rows_counted < rows)
 		rows = s->scan.row_limit - s->rows_counted;
-	if (s->stats.rows_examined <= s->share_after && s->share_after - s->stats.rows_examined < rows)
-		rows = s->share_after > 0 ? s->share_after - s->stats.rows_examined : rows;
+	if (s->share_after > 0 && s->stats.rows_examined <= s->share_after && s->share_after - s->stats.rows_examined < rows)
+		rows = s->share_after - s->stats.rows_examined;
 	return rows;
 }
 
