@@ -89,6 +89,43 @@ test_rows_by_existence(void **state)
 	}
 }
 
+/* To find out that a row exists, the scan seeks it once more; its key must stay where it is. */
+static void
+test_existence_of_long_keys(void **state)
+{
+	EACH_PACKING(p)
+	{
+		Kit			kit;
+		WcColumn	column = {.family = 1, .qualifier = wc_slice_cstr("b")};
+		uint32_t	family = 1;
+
+		kit_open(&kit);
+		for (size_t len = 1; len < 1200; len += 13)
+		{
+			WcScan		s;
+			char		name[16];
+			char		row[1200] = "";
+			char		want[1300];
+
+			snprintf(name, sizeof(name), "t%zu", len);
+			memset(row, 'x', len);
+			kit_create(&kit, name, *p, 1);
+			kit_put(&kit, row, 1, "a", KIT_LATEST, "1");
+			kit_delete(&kit, WC_DELETE_COLUMN, row, 1, "b", KIT_LATEST);
+			kit_commit(&kit);
+			wc_scan_init(&s, kit.table);
+			s.rows_by_existence = true;
+			s.nfamilies = 1;
+			s.families = &family;
+			s.ncolumns = 1;
+			s.columns = &column;
+			snprintf(want, sizeof(want), "%s{}", row);
+			assert_string_equal(kit_scan_as(&kit, false, &s), want);
+		}
+		kit_close(&kit);
+	}
+}
+
 static void
 test_ttl_of_rows(void **state)
 {
@@ -896,6 +933,7 @@ main(void)
 		cmocka_unit_test(rows_are_not_cut),
 		cmocka_unit_test(test_rows_by_cells),
 		cmocka_unit_test(test_rows_by_existence),
+		cmocka_unit_test(test_existence_of_long_keys),
 		cmocka_unit_test(test_ttl_of_rows),
 		cmocka_unit_test(test_end_is_said_at_once),
 		cmocka_unit_test(test_many_single_rows),

@@ -239,14 +239,18 @@ wc_cellkey_take_row(WcTakenRow *taken, WcSlice key, WcError *err)
 	const uint8_t *end = key.data + key.len;
 	uint8_t    *out;
 
-	/* the first bytes of the row before stay, if the key begins with them and they go beyond what was escaped */
+	/* the row that was taken before: its memory stays where it is */
+	if (known > 0 && same == known && wc_slice_starts_with(key, wc_buf_slice(prefix)))
+		return WC_OK;
+
+	/* the first bytes of that row stay, if the key begins with them and they go beyond what was escaped */
 	if (same < taken->escapes_end)
 		same = 0;
 	prefix->len = same;
 	taken->row.len = same > 0 ? same - escapes : 0;
 	taken->escapes_end = same > 0 ? taken->escapes_end : 0;
-	out = wc_buf_reserve(&taken->row, key.len);
-	if (out == NULL || wc_buf_reserve(prefix, key.len) == NULL)
+	out = wc_buf_reserve(&taken->row, key.len - same);
+	if (out == NULL || wc_buf_reserve(prefix, key.len - same) == NULL)
 		status = wc_buf_status(out == NULL ? &taken->row : prefix, "row key", err);
 	for (p = key.data + same; status == WC_OK && end - p >= TERMINATOR_BYTES; p++)
 	{

@@ -74,7 +74,8 @@ typedef struct WcTakenRow
 	size_t		escapes_end;	/* of prefix: behind the last byte that was escaped */
 } WcTakenRow;
 
-/* Takes the row of a key, which may hold more.  Quickest if the key begins as the one that was taken before. */
+/* Takes the row of a key, which may hold more.  Quickest if the key begins as the one that was taken before; if its row is the same,
+ * the memory of taken->row does not change. */
 extern WcStatus wc_cellkey_take_row(WcTakenRow *taken, WcSlice key, WcError *err) WC_WARN_UNUSED;
 
 /* Frees its memory; no row is taken then. */
