@@ -154,6 +154,13 @@ extern bool wc_range_contains(const WcRange *range, WcSlice row);
 extern bool wc_range_before_start(const WcRange *range, WcSlice row);
 extern bool wc_range_behind_stop(const WcRange *range, WcSlice row);
 
+/* Is row behind the range in the direction of a scan? */
+static inline bool
+wc_range_is_left(const WcRange *range, WcSlice row, bool reversed)
+{
+	return reversed ? wc_range_before_start(range, row) : wc_range_behind_stop(range, row);
+}
+
 /* The part of a range that begins with the row `from` and ends before the row `to` (empty:
  * unbounded); points to the bytes of all three. */
 extern WcRange wc_range_part(const WcRange *range, WcSlice from, WcSlice to);

@@ -1,5 +1,5 @@
 /*
- * test/unit/test_copyrows.c: rows that a scan writes without a look at each (wc_storescan_copy_rows) are those that it writes otherwise.
+ * test/unit/test_copyrows.c: rows that wc_storescan_copy_rows writes are the rows that the scanner writes one by one.
  */
 #include "enginekit.h"
 #include "random.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A commit of some rows: puts, here and there deletes, old versions, cells with a TTL, and large values. */
+/* A commit of some rows: puts, some of them with old timestamps or large values, and delete markers. */
 static void
 put_random_rows(Kit *kit)
 {
@@ -33,9 +33,9 @@ put_random_rows(Kit *kit)
 	kit_commit(kit);
 }
 
-/* The same scan, looking at each row: an offset of columns that skips none makes it so. */
+/* With a limit of columns the scanner writes each row itself; this limit leaves out none. */
 static void
-assert_copied_as_looked_at(Kit *kit, WcScan *scan, size_t bytes)
+assert_copied_as_one_by_one(Kit *kit, WcScan *scan, size_t bytes)
 {
 	WcReadPoint at = kit_point(kit, false);
 	char	   *copied = strdup(kit_scan_in_blocks(kit, scan, &at, bytes));
@@ -74,37 +74,48 @@ scan_randomly(Kit *kit)
 	scan.row_limit = below(2) == 0 ? below(40) : 0;
 	scan.row_offset = below(4) == 0 ? below(20) : 0;
 	scan.batch_rows = below(3) == 0 ? 1 + below(7) : 0;
-	assert_copied_as_looked_at(kit, &scan, below(2) == 0 ? 1 + below(3000) : WC_BLOCK_FIRST);
+	assert_copied_as_one_by_one(kit, &scan, below(2) == 0 ? 1 + below(3000) : WC_BLOCK_FIRST);
+}
+
+/* ttl_us: of the families; the clock goes on by some microseconds a commit. */
+static void
+random_scans(uint8_t packing, int64_t ttl_us)
+{
+	WcFamilyAttrs attrs = wc_family_attrs_default;
+	Kit			kit;
+
+	attrs.packing = packing;
+	attrs.ttl_us = ttl_us;
+	kit_open(&kit);
+	kit_create_attrs(&kit, "t", &attrs);
+	for (int round = 0; round < 100; round++)
+	{
+		put_random_rows(&kit);
+		kit_now += below(10);
+		if (below(20) == 0)
+			kit_flush(&kit);
+		if (below(40) == 0)
+			kit_compact(&kit, below(2) == 0);
+		for (int i = 0; i < 4; i++)
+			scan_randomly(&kit);
+	}
+	kit_close(&kit);
 }
 
 static void
-rows_are_copied_as_they_are_looked_at(void **state)
+rows_are_copied_as_they_are_written_one_by_one(void **state)
 {
-	for (uint8_t i = 0; i < 2; i++)
-	{
-		Kit			kit;
-
-		kit_open(&kit);
-		kit_create(&kit, "t", i == 0 ? WC_PACKING_ROW : WC_PACKING_CELL, 1);
-		for (int round = 0; round < 150; round++)
-		{
-			put_random_rows(&kit);
-			if (below(20) == 0)
-				kit_flush(&kit);
-			if (below(40) == 0)
-				kit_compact(&kit, below(2) == 0);
-			for (int k = 0; k < 4; k++)
-				scan_randomly(&kit);
-		}
-		kit_close(&kit);
-	}
+	random_scans(WC_PACKING_ROW, 0);
+	random_scans(WC_PACKING_ROW, 200);
+	random_scans(WC_PACKING_CELL, 0);
+	random_scans(WC_PACKING_CELL, 200);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_are_copied_as_they_are_looked_at)
+		cmocka_unit_test(rows_are_copied_as_they_are_written_one_by_one)
 	};
 
 	return cmocka_run_group_tests(tests, seed, NULL);

@@ -260,7 +260,7 @@ wc_catalog_make(struct WcEngine *engine, WcError *err)
 }
 
 /*
- * Converts stores of older formats.  In format 6 rows of puts only do not say so; they are read as they are.  Format 5 has no mark
+ * Converts stores of older formats.  In format 6 no row has the flag WC_PACKED_PUTS; its rows are read as they are.  Format 5 has no mark
  * "ahead", so any cell may be.  Format 4 has no timeline.  Format 3 has no mark "oldest until": "oldest" was of cells written at any
  * time, so it is now of those that are stored.  Format 2 has no heads of rows in packing cell; its rows are read as they are.
  * Format 1 also has only "history from" of a family's marks: its cells counted as flushed when the store was opened.

@@ -7,7 +7,7 @@
 
 #define ESCAPE			0x00
 #define ESCAPED_ZERO	0xff	/* 00 FF: a zero byte */
-#define TERMINATOR		WC_CELLKEY_TERMINATOR	/* 00 01: the end */
+#define TERMINATOR		0x01	/* 00 01: the end */
 #define TERMINATOR_BYTES	2
 #define BEHIND			0x02	/* 00 02: behind everything that ends here, before what goes on */
 
@@ -166,8 +166,7 @@ wc_cellkey_row_prefix(WcSlice key)
 bool
 wc_cellkey_is_head(WcSlice key)
 {
-	/* a cell's key ends with an inverted type */
-	return wc_cellkey_ends_as_head(key) && wc_cellkey_row_prefix(key) == key.len;
+	return key.len > 0 && wc_cellkey_row_prefix(key) == key.len;
 }
 
 size_t
@@ -239,11 +238,12 @@ wc_cellkey_take_row(WcTakenRow *taken, WcSlice key, WcError *err)
 	const uint8_t *end = key.data + key.len;
 	uint8_t    *out;
 
-	/* the row that was taken before: its memory stays where it is */
+	/* the same row: the memory of prefix and row does not move */
 	if (known > 0 && same == known && wc_slice_starts_with(key, wc_buf_slice(prefix)))
 		return WC_OK;
 
-	/* the first bytes of that row stay, if the key begins with them and they go beyond what was escaped */
+	/* prefix keeps its first `same` bytes, and row the bytes that these stand for; but if an escaped byte of prefix is not among them,
+	 * prefix and row are made anew */
 	if (same < taken->escapes_end)
 		same = 0;
 	prefix->len = same;

@@ -74,22 +74,12 @@ typedef struct WcTakenRow
 	size_t		escapes_end;	/* of prefix: behind the last byte that was escaped */
 } WcTakenRow;
 
-/* Takes the row of a key, which may hold more.  Quickest if the key begins as the one that was taken before; if its row is the same,
- * the memory of taken->row does not change. */
+/* Takes the row of a key, which may hold more.  The function is quickest if the key begins as the key before.  If the row is the
+ * same as before, taken->row keeps its memory: slices of it stay valid. */
 extern WcStatus wc_cellkey_take_row(WcTakenRow *taken, WcSlice key, WcError *err) WC_WARN_UNUSED;
 
 /* Frees its memory; no row is taken then. */
 extern void wc_cellkey_forget_row(WcTakenRow *taken);
-
-/* The last byte of a row's terminator. */
-#define WC_CELLKEY_TERMINATOR 0x01
-
-/* Is this the key of a row's head, if it is a key?  The last byte of a cell's key is an inverted type, and no type's is this. */
-static inline bool
-wc_cellkey_ends_as_head(WcSlice key)
-{
-	return key.len > 0 && key.data[key.len - 1] == WC_CELLKEY_TERMINATOR;
-}
 
 /* Is this the key of a row's head?  Does the value of a head mean that the row is apart? */
 extern bool wc_cellkey_is_head(WcSlice key);

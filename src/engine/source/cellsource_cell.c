@@ -277,7 +277,7 @@ leave_head(CellSource *s, WcError *err)
 	WcStatus	status;
 
 	wc_storeiter_next(&s->iter);
-	if (!s->iter.valid || wc_cellkey_ends_as_head(s->iter.key) || !wc_slice_starts_with(s->iter.key, wc_buf_slice(&s->taken.prefix)))
+	if (!s->iter.valid || !wc_slice_starts_with(s->iter.key, wc_buf_slice(&s->taken.prefix)))
 		return take_row_forward(s, err);
 	s->at = ON_NEXT;
 	status = leave_row(s, err);

@@ -80,7 +80,7 @@ is_wanted(WcHBaseRows *rows, WcSlice row)
 
 		if (wc_range_contains(range, row))
 			return true;
-		if (reversed ? !wc_range_before_start(range, row) : !wc_range_behind_stop(range, row))
+		if (!wc_range_is_left(range, row, reversed))
 			return false;
 		rows->range++;
 	}

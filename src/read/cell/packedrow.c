@@ -504,18 +504,6 @@ typedef enum Found
 	FOUND_NOTHING				/* not known */
 } Found;
 
-/* Mostly names differ in one of their first bytes. */
-static inline bool
-is_less(WcSlice a, WcSlice b)
-{
-	size_t		n = a.len < b.len ? a.len : b.len;
-	size_t		i = 0;
-
-	while (i < n && a.data[i] == b.data[i])
-		i++;
-	return i < n ? a.data[i] < b.data[i] : a.len < b.len;
-}
-
 /* Gives the cell, which is the column's first, with `before` cells in front of it. */
 static inline Found
 found_short(WcPackedRow *r, const ShortCell *found, uint32_t before, WcCell *cell)
@@ -552,13 +540,13 @@ find_expected(WcPackedRow *r, WcSlice qualifier, uint32_t before, bool headed, W
 			return FOUND_NOTHING;
 		return found_short(r, &here, before, cell);
 	}
-	if (is_less(short_bytes(here.qualifier), qualifier))
+	if (wc_slice_cmp(short_bytes(here.qualifier), qualifier) < 0)
 	{
 		if (before + 1 == r->left || !take_short(&here, here.behind, end, headed) || !wc_slice_eq(short_bytes(here.qualifier), qualifier))
 			return FOUND_NOTHING;
 		return found_short(r, &here, before + 1, cell);
 	}
-	if (last != NULL && !is_less(short_bytes(last), qualifier))
+	if (last != NULL && wc_slice_cmp(short_bytes(last), qualifier) >= 0)
 		return FOUND_NOTHING;
 	move_short(r, here.start, before, last);
 	return FOUND_GAP;
@@ -575,13 +563,14 @@ find_short(WcPackedRow *r, WcSlice qualifier, bool headed, uint32_t *before, WcC
 
 	for (; n < r->left && take_short(&here, here.behind, end, headed); n++)
 	{
-		if (!is_less(short_bytes(here.qualifier), qualifier))
-		{
-			bool		is_column = wc_slice_eq(short_bytes(here.qualifier), qualifier);
+		int			c = wc_slice_eq(short_bytes(here.qualifier), qualifier) ? 0 :
+			wc_slice_cmp(short_bytes(here.qualifier), qualifier);
 
+		if (c >= 0)
+		{
 			*before = n;
 			move_short(r, here.start, n, last);
-			return is_column && give_short(r, &here, cell) ? FOUND_COLUMN : FOUND_GAP;
+			return c == 0 && give_short(r, &here, cell) ? FOUND_COLUMN : FOUND_GAP;
 		}
 		last = here.qualifier;
 	}

@@ -14,7 +14,7 @@ most_bytes(size_t bytes_target)
 	return bytes_target + (bytes_target / 4 < ROW_ROOM_MAX ? bytes_target / 4 : ROW_ROOM_MAX);
 }
 
-/* The most rows that may be written now without a look at the scanner's limits. */
+/* So many rows, at most, the scanner's limits allow to write before fill_rows must look at them again. */
 static uint64_t
 rows_ahead(const WcScanner *s, const WcBlockWriter *w, uint64_t rows_max)
 {
@@ -27,7 +27,7 @@ rows_ahead(const WcScanner *s, const WcBlockWriter *w, uint64_t rows_max)
 	return rows;
 }
 
-/* Writes the rows behind the lane's row, up to one that has to be looked at; *full as wc_scanner_write_row. */
+/* Lets the family write the rows behind the lane's row, up to a row that fill_rows must take itself; *full as wc_scanner_write_row. */
 static WcStatus
 copy_rows(WcScanner *s, WcBlockWriter *w, size_t bytes_target, uint64_t rows_max, bool *full, WcError *err)
 {

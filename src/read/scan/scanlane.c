@@ -18,17 +18,13 @@ settle(WcFamilyScan *f, WcStatus status)
 static inline bool
 before_range(const WcScanner *s, const WcScanLane *lane, WcSlice row)
 {
-	const WcRange *r = &lane->ranges[lane->range];
-
-	return s->scan.reversed ? wc_range_behind_stop(r, row) : wc_range_before_start(r, row);
+	return wc_range_is_left(&lane->ranges[lane->range], row, !s->scan.reversed);
 }
 
 static inline bool
 behind_range(const WcScanner *s, const WcScanLane *lane, WcSlice row)
 {
-	const WcRange *r = &lane->ranges[lane->range];
-
-	return s->scan.reversed ? wc_range_before_start(r, row) : wc_range_behind_stop(r, row);
+	return wc_range_is_left(&lane->ranges[lane->range], row, s->scan.reversed);
 }
 
 /*
@@ -174,7 +170,7 @@ start_row(WcScanner *s, WcScanLane *lane)
 	}
 }
 
-/* The only family of a lane without skips goes to its next row.  *found: that is the lane's next row, and the family has started it. */
+/* The only family of a lane (lane->steps) goes to its next row.  *found: the row is in the lane's range, and is the lane's row now. */
 static inline WcStatus
 step(WcScanner *s, WcScanLane *lane, bool *found, WcError *err)
 {

@@ -54,8 +54,8 @@ typedef struct WcScanLane
 	uint32_t	range;			/* the current one */
 	bool		points;			/* every range is one row */
 	bool		positioned;		/* families are on rows at or behind its start */
-	bool		steps;			/* one family is read, row by row */
-	bool		moved;			/* its family has left the current row already (copies_rows) */
+	bool		steps;			/* one family is read, and no row is skipped: families[0] goes from row to row */
+	bool		moved;			/* families[0] has left the current row already (copies_rows) */
 	WcFamilyScan *families;		/* the scanner's nfamilies, in byte order of their names */
 	WcSlice		row;			/* the current row */
 	WcSkip	   *skip;			/* ranges of rows that the filter certainly rejects; NULL: none are known */
@@ -94,7 +94,7 @@ struct WcScanner
 	WcDistinct *distinct;		/* one row of each prefix is wanted; or NULL */
 	bool		taken;			/* and the lane's row is one that is wanted: it is returned, or skipped by row_offset */
 	bool		values_only;	/* every wanted cell of a row is returned, as a value */
-	bool		copies_rows;	/* rows are written without a look at each, where that can be (wc_storescan_copy_rows) */
+	bool		copies_rows;	/* families[0] of the lane may write rows without the scanner (wc_storescan_copy_rows) */
 	bool		undecided;		/* in a row: the filter could not tell */
 	WcBuf		again;			/* the key of a row that is read once more */
 	uint64_t	rows_skipped;	/* for row_offset; with count_cells: cells */

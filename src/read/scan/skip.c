@@ -423,7 +423,7 @@ find_place(WcSkip *s, WcSlice row, const WcSlice *parts, uint32_t part, const Wc
 		status = find_range(s, row, parts, part, interval, &found, err);
 	if (status != WC_OK)
 		return status;
-	if (!found.empty && (s->reversed ? wc_range_behind_stop(r, row) : wc_range_before_start(r, row)))
+	if (!found.empty && wc_range_is_left(r, row, !s->reversed))
 	{
 		set_place(s, row, s->reversed ? r->stop : r->start, s->reversed ? r->stop_inclusive : r->start_inclusive);
 		return WC_OK;

@@ -376,8 +376,8 @@ wc_storescan_show(WcStoreScan *ss, WcError *err)
 	return wc_packedrow_status(&row, ss->src->row, err);
 }
 
-static inline WcStatus
-copy_plain(WcStoreScan *ss, WcBlockWriter *w, uint32_t shown, size_t bytes_target, bool *full, WcError *err)
+WcStatus
+wc_storescan_copy(WcStoreScan *ss, WcBlockWriter *w, uint32_t shown, size_t bytes_target, bool *full, WcError *err)
 {
 	*full = false;
 	for (; ss->column < ss->columns.ncolumns && ss->packed->left > 0; ss->column++)
@@ -402,12 +402,6 @@ copy_plain(WcStoreScan *ss, WcBlockWriter *w, uint32_t shown, size_t bytes_targe
 	}
 	ss->over = true;
 	return wc_packedrow_status(ss->packed, ss->src->row, err);
-}
-
-WcStatus
-wc_storescan_copy(WcStoreScan *ss, WcBlockWriter *w, uint32_t shown, size_t bytes_target, bool *full, WcError *err)
-{
-	return copy_plain(ss, w, shown, bytes_target, full, err);
 }
 
 bool
@@ -441,13 +435,6 @@ wc_storescan_copy_whole(WcStoreScan *ss, WcBlockWriter *w, size_t bytes_target, 
 	return wc_packedrow_status(ss->packed, ss->src->row, err);
 }
 
-/* Is the row outside of the range, in scan order? */
-static inline bool
-is_behind(const WcStoreScan *ss, const WcRange *range)
-{
-	return ss->src->reversed ? wc_range_before_start(range, ss->src->row) : wc_range_behind_stop(range, ss->src->row);
-}
-
 WcStatus
 wc_storescan_copy_rows(WcStoreScan *ss, WcRowsCopy *copy, WcBlockWriter *w, WcError *err)
 {
@@ -464,7 +451,7 @@ wc_storescan_copy_rows(WcStoreScan *ss, WcRowsCopy *copy, WcBlockWriter *w, WcEr
 			copy->end = WC_ROWS_END;
 			return status == WC_END ? WC_OK : status;
 		}
-		if (!(ss->plain || ss->whole) || is_behind(ss, copy->range))
+		if (!(ss->plain || ss->whole) || wc_range_is_left(copy->range, ss->src->row, ss->src->reversed))
 		{
 			copy->end = WC_ROWS_OTHER;
 			return WC_OK;
@@ -472,7 +459,7 @@ wc_storescan_copy_rows(WcStoreScan *ss, WcRowsCopy *copy, WcBlockWriter *w, WcEr
 		wc_block_row(w, ss->src->row, false);
 		copy->rows++;
 		if (copy->cells && ss->plain)
-			status = copy_plain(ss, w, UINT32_MAX, copy->bytes_most, &full, err);
+			status = wc_storescan_copy(ss, w, UINT32_MAX, copy->bytes_most, &full, err);
 		else if (copy->cells)
 			status = wc_storescan_copy_whole(ss, w, copy->bytes_most, &full, err);
 		if (status != WC_OK)

@@ -113,8 +113,8 @@ typedef struct WcRowsCopy
 	WcRowsCopied end;			/* ... and why no more */
 } WcRowsCopy;
 
-/* Moves to the next row and writes it, key and cells, and so on up to a row that is neither plain nor whole, or outside of the
- * range.  The scan is on a row of which nothing more is wanted. */
+/* Moves from row to row, and writes each row's key and cells, up to a row that is neither plain nor whole, or is behind the range.
+ * Before the call the scan is on a row of which nothing more is wanted. */
 extern WcStatus wc_storescan_copy_rows(WcStoreScan *scan, WcRowsCopy *copy, WcBlockWriter *w, WcError *err) WC_WARN_UNUSED;
 
 /* Adds the rest of a plain row, with the same columns, to a group; the values stay valid until the scan moves. */
